@@ -1,0 +1,48 @@
+# make demo   set up everything and run a tournament of 136 rankers
+# make test   every check and every test
+# make bench  the benchmark table
+# make check  lint, types, import contract, docs
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+KERNELS := $(shell find src -name '*.pyx' -o -name '*.pxd')
+export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: setup demo test bench check format docs clean
+
+setup: $(VENV)/.built
+
+# A newer kernel, version or pin builds again; what is built stays.
+$(VENV)/.built: pyproject.toml setup.py constraints.txt $(KERNELS)
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --editable '.[dev]'
+	@touch $@
+
+demo: setup
+	$(BIN)/rankduel demo --out results/demo
+
+test: check
+	$(BIN)/pytest -n 2 --dist worksteal
+
+bench: setup
+	$(BIN)/python -m benchmarks
+
+check: setup
+	$(BIN)/ruff check src tests benchmarks docs setup.py
+	$(BIN)/ruff format --check src tests benchmarks docs setup.py
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python docs/generate.py --check
+
+format: setup
+	$(BIN)/ruff check --fix src tests benchmarks docs setup.py
+	$(BIN)/ruff format src tests benchmarks docs setup.py
+
+docs: setup
+	$(BIN)/python docs/generate.py
+
+clean:
+	rm -rf $(VENV) build dist src/*.egg-info
+	find src -name '*.so' -delete -o -name '*.c' -delete

@@ -1,0 +1,35 @@
+"""The values that rooms hand to each other."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+__all__ = ["Duel", "Outcome"]
+
+
+class Outcome(Enum):
+    """Who won a duel. Never a bool: a tie is neither.
+
+    >>> Outcome("first") is Outcome.FIRST
+    True
+    """
+
+    FIRST = "first"
+    SECOND = "second"
+    TIE = "tie"
+
+
+@dataclass(frozen=True, slots=True)
+class Duel:
+    """Two arms that meet once: what `ask` hands out and `tell` takes back.
+
+    `number` counts the asks of one bandit from 1. `propensity` is there for bandits that must know, when the outcome
+    comes, how likely each side was to be chosen.
+
+    >>> Duel(1, first=4, second=2)
+    Duel(number=1, first=4, second=2, propensity=None)
+    """
+
+    number: int
+    first: int
+    second: int
+    propensity: tuple[float, float] | None = None
