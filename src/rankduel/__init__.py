@@ -1,1 +1,61 @@
-"""rankduel: find the best of hundreds of rankers from duels, with as little harm as possible."""
+"""rankduel: find the best of hundreds of rankers from duels, with as little harm to users as possible.
+
+>>> import rankduel as rd
+>>> problem = rd.problems.cycle2()
+>>> run = rd.simulate(rd.MergeDTS(problem.n_arms, seed=1), problem, horizon=1_000_000)
+>>> run.winner == problem.condorcet_winner
+True
+"""
+
+from rankduel.bandits import (
+    DTS,
+    REGISTRY,
+    REX3,
+    RMED1,
+    RUCB,
+    Bandit,
+    MergeDTS,
+    MergeRUCB,
+    SelfSparring,
+    SparringEXP3,
+    SparringThompson,
+    SparringUCB1,
+    Uniform,
+    bandit_from,
+)
+from rankduel.errors import RankduelError, SnapshotError, UnknownDuel
+from rankduel.preferences import PreferenceMatrix, Regret, Utilities, problems, regret
+from rankduel.simulation import Run, simulate, simulate_runs
+from rankduel.types import Duel, Outcome
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "DTS",
+    "REGISTRY",
+    "REX3",
+    "RMED1",
+    "RUCB",
+    "Bandit",
+    "Duel",
+    "MergeDTS",
+    "MergeRUCB",
+    "Outcome",
+    "PreferenceMatrix",
+    "RankduelError",
+    "Regret",
+    "Run",
+    "SelfSparring",
+    "SnapshotError",
+    "SparringEXP3",
+    "SparringThompson",
+    "SparringUCB1",
+    "Uniform",
+    "UnknownDuel",
+    "Utilities",
+    "bandit_from",
+    "problems",
+    "regret",
+    "simulate",
+    "simulate_runs",
+]

@@ -37,8 +37,8 @@ def subseed(seed: int, *names: str | int) -> int:
     >>> subseed(1, "run", 7) == subseed(1, "run", 7) != subseed(1, "run", 8)
     True
     """
-    low, high = _sequence(seed, *names).generate_state(2, np.uint64).tolist()
-    return (high << 64) | low
+    low, high = _sequence(seed, *names).generate_state(2, np.uint64)
+    return (int(high) << 64) | int(low)
 
 
 def fresh_seed() -> int:

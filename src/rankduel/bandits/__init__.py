@@ -1,0 +1,62 @@
+"""The bandits: one paper, one file. A new one is a file, a line here and a reference in its docstring."""
+
+from rankduel.bandits.base import Bandit
+from rankduel.bandits.dts import DTS
+from rankduel.bandits.merge_dts import MergeDTS
+from rankduel.bandits.merge_rucb import MergeRUCB
+from rankduel.bandits.rex3 import REX3
+from rankduel.bandits.rmed1 import RMED1
+from rankduel.bandits.rucb import RUCB
+from rankduel.bandits.self_sparring import SelfSparring
+from rankduel.bandits.sparring import SparringEXP3, SparringThompson, SparringUCB1
+from rankduel.bandits.uniform import Uniform
+from rankduel.spec import parse
+
+REGISTRY: dict[str, type[Bandit]] = {
+    "MergeDTS": MergeDTS,
+    "MergeRUCB": MergeRUCB,
+    "DTS": DTS,
+    "RMED1": RMED1,
+    "SelfSparring": SelfSparring,
+    "REX3": REX3,
+    "RUCB": RUCB,
+    "SparringUCB1": SparringUCB1,
+    "SparringThompson": SparringThompson,
+    "SparringEXP3": SparringEXP3,
+    "Uniform": Uniform,
+}
+
+
+
+def bandit_from(spec: str, n_arms: int, *, seed: int | None = None) -> Bandit:
+    """The bandit of a spec as people type it.
+
+    >>> bandit_from("MergeRUCB(alpha=0.26, batch_size=4)", 20, seed=1)
+    MergeRUCB(20, alpha=0.26, batch_size=4, c=400000.0, seed=1)
+    """
+    name, options = parse(spec)
+    if name not in REGISTRY:
+        raise ValueError(f"unknown bandit {name!r}, expected one of {', '.join(REGISTRY)}")
+    known = REGISTRY[name](1, seed=0).parameters
+    for option in options:
+        if option not in known:
+            raise ValueError(f"{name} has no option {option!r}, expected {', '.join(known) or 'none'}")
+    return REGISTRY[name](n_arms, seed=seed, **options)
+
+
+__all__ = [
+    "REGISTRY",
+    "Bandit",
+    "DTS",
+    "MergeDTS",
+    "MergeRUCB",
+    "REX3",
+    "RMED1",
+    "RUCB",
+    "SelfSparring",
+    "SparringEXP3",
+    "SparringThompson",
+    "SparringUCB1",
+    "Uniform",
+    "bandit_from",
+]

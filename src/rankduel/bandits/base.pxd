@@ -1,0 +1,28 @@
+from libc.stdint cimport int64_t
+
+from numpy.random cimport bitgen_t
+
+cdef enum outcome_t:
+    TIE = 0
+    FIRST = 1
+    SECOND = 2
+
+cdef struct duel_t:
+    int64_t number
+    int first, second
+    double first_propensity, second_propensity  # 0 where the bandit does not use them
+
+
+cdef class Bandit:
+    cdef readonly int n_arms
+    cdef readonly object seed
+    cdef readonly int64_t asked  # duels handed out
+    cdef readonly int64_t told  # outcomes learnt: the papers' t, which counts from 1
+    cdef public int n_alive  # arms left; at 1 the bandit has its winner and is never asked again by a simulation
+    cdef bitgen_t *rng
+    cdef object _bit_generator
+    cdef dict _parameters, _arrays, _pending
+
+    cdef int choose(self, duel_t *duel) except -1 nogil
+    cdef int learn(self, const duel_t *duel, outcome_t outcome) except -1 nogil
+    cdef void *array(self, str name, shape, dtype=*) except NULL

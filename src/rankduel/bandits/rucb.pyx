@@ -1,0 +1,99 @@
+"""RUCB: Relative Upper Confidence Bound (Zoghi et al. 2014)."""
+
+import numpy as np
+
+from libc.math cimport log, sqrt
+from libc.stdint cimport int64_t
+
+from rankduel.bandits.base cimport duel_t
+from rankduel.bandits.optimistic cimport Optimistic
+from rankduel.randomness.draws cimport below, uniform
+
+
+cdef class RUCB(Optimistic):
+    """Find the Condorcet winner of few arms by optimism about each arm, and pessimism about its opponent.
+
+    Idea
+        An arm is a candidate while no upper confidence bound says that it loses. A candidate is drawn, the favourite B
+        half of the time, and meets the arm that could beat it most.
+
+    Parameters
+        n_arms: K, at least 1.
+        alpha: exploration, > 0; the paper needs > 0.5 and uses 0.51.
+        seed: of the bandit's own random streams; None draws a fresh one.
+
+    Cost
+        O(K) time per duel, O(K^2) memory.
+
+    Guarantee
+        Regret O(K^2 + K log T) for alpha > 0.5, if a Condorcet winner exists.
+
+    References
+        Zoghi, Whiteson, Munos, de Rijke: Relative upper confidence bound for the K-armed dueling bandit problem.
+        ICML 2014, Algorithm 1.
+
+    Deviations
+        None.
+
+    Examples
+        >>> import rankduel as rd
+        >>> bandit = rd.RUCB(5, seed=1)
+        >>> run = rd.simulate(bandit, rd.problems.bradley_terry(5, seed=1), horizon=100_000)
+        >>> bandit.champion == rd.problems.bradley_terry(5, seed=1).condorcet_winner
+        True
+    """
+
+    cdef int64_t *favourite  # the arm in B, -1 while B is empty
+
+    def __init__(self, n_arms, *, alpha=0.51, seed=None):
+        super().__init__(n_arms, alpha=alpha, seed=seed)
+        self.favourite = <int64_t *>self.array("favourite", 1)
+        self.favourite[0] = -1
+
+    cdef int choose(self, duel_t *duel) except -1 nogil:
+        duel.first = self.first()
+        duel.second = self.second(duel.first)
+        return 0
+
+    cdef int first(self) noexcept nogil:
+        cdef int c, n_candidates = 0, last = -1, favourite, skip
+        for c in range(self.n_arms):  # C = {c : u_cj >= 1/2 for all j}
+            if self.n_behind[c] == 0:
+                n_candidates += 1
+                last = c
+        if self.favourite[0] >= 0 and self.n_behind[self.favourite[0]] > 0:  # B = B intersected with C
+            self.favourite[0] = -1
+        if n_candidates == 0:
+            return below(self.rng, self.n_arms)
+        if n_candidates == 1:
+            self.favourite[0] = last
+            return last
+        favourite = <int>self.favourite[0]
+        if favourite >= 0:
+            if uniform(self.rng) < 0.5:
+                return favourite
+            n_candidates -= 1
+        skip = below(self.rng, n_candidates)  # one of C \ B, each as likely
+        for c in range(self.n_arms):
+            if self.n_behind[c] == 0 and c != favourite:
+                if skip == 0:
+                    return c
+                skip -= 1
+        return last
+
+    cdef int second(self, int c) noexcept nogil:
+        """d = argmax u_jc, where u_cc = 1/2; ties are broken at random, never in favour of c."""
+        cdef double width = self.alpha * log(self.told + 1), w, n, bound, highest = 0.5
+        cdef int j, d = c, ties = 0
+        for j in range(self.n_arms):
+            if j != c:
+                w = self.wins[<size_t>j * self.n_arms + c]
+                n = w + self.wins[<size_t>c * self.n_arms + j]
+                bound = w / n + sqrt(width / n) if n > 0 else 2  # x/0 := 1, in both terms
+                if bound > highest or (bound == highest and ties == 0):
+                    highest, d, ties = bound, j, 1
+                elif bound == highest:
+                    ties += 1
+                    if below(self.rng, ties) == 0:
+                        d = j
+        return d

@@ -1,0 +1,60 @@
+"""Self-Sparring (Sui et al. 2017)."""
+
+from rankduel.bandits.base cimport FIRST, TIE, Bandit, duel_t, outcome_t
+from rankduel.bandits.thompson cimport Thompson
+
+
+cdef class SelfSparring(Bandit):
+    """Find the arm that wins most against the others (the Borda winner) by Thompson sampling against itself.
+
+    Idea
+        One posterior per arm, of its chance to win a duel. Draw from all, take the best; do it again, and let the two
+        meet. Good arms meet good arms ever more often, and never stop meeting.
+
+    Parameters
+        n_arms: K, at least 1.
+        seed: of the bandit's own random streams; None draws a fresh one.
+
+    Cost
+        O(K) time per duel, where most arms cost a sixteenth of a vector instruction; O(K) memory.
+
+    Guarantee
+        Regret O(K log T) asymptotically under approximate linearity. It can settle on an arm that is not the Condorcet
+        winner where preferences are cyclic.
+
+    References
+        Sui, Zhuang, Burdick, Yue: Multi-dueling bandits with dependent arms. UAI 2017, Algorithm 2, with m = 2.
+
+    Deviations
+        None in law. A duel of an arm with itself adds a win and a loss, as in the authors' definition.
+
+    Examples
+        >>> import rankduel as rd
+        >>> bandit = rd.SelfSparring(20, seed=1)
+        >>> run = rd.simulate(bandit, rd.problems.cycle2(), horizon=100_000)
+        >>> bandit.champion
+        0
+    """
+
+    cdef Thompson arms
+
+    def __init__(self, n_arms, *, seed=None):
+        super().__init__(n_arms, seed=seed)
+        self.arms = Thompson(self.n_arms)
+        self._adopt("", self.arms)
+
+    cdef int choose(self, duel_t *duel) except -1 nogil:
+        duel.first = self.arms.draw(self.rng)
+        duel.second = self.arms.draw(self.rng)
+        return 0
+
+    cdef int learn(self, const duel_t *duel, outcome_t outcome) except -1 nogil:
+        if outcome != TIE:  # an arm that meets itself wins and loses
+            self.arms.learn(duel.first, outcome == FIRST)
+            self.arms.learn(duel.second, outcome != FIRST)
+        return 0
+
+    @property
+    def champion(self):
+        """The arm with the highest posterior mean."""
+        return int(self.arms.means.argmax())

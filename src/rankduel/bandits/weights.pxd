@@ -1,0 +1,17 @@
+# Exponential weights of arms: draw an arm in proportion to its weight, change a weight, both in O(log K).
+
+from libc.stdint cimport int64_t
+from numpy.random cimport bitgen_t
+
+
+cdef class Weights:
+    cdef readonly dict arrays
+    cdef int n_arms
+    cdef int size  # of the tree: leaves size .. 2 size - 1, the sum of nodes 2 i and 2 i + 1 in node i
+    cdef double *logs  # of the weights
+    cdef double *shift  # the tree holds exp(log - shift), so that nothing overflows
+    cdef double *tree
+
+    cdef int draw(self, bitgen_t *rng, double gamma, double *probability) noexcept nogil
+    cdef void multiply(self, int arm, double log_factor) noexcept nogil
+    cdef void build(self) noexcept nogil

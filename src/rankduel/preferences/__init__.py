@@ -1,0 +1,18 @@
+"""The world's side of a duel: who truly beats whom, who is best, and what showing the others costs."""
+
+from rankduel.preferences import problems
+from rankduel.preferences.matrix import PreferenceMatrix, Summary
+from rankduel.preferences.regret import Combine, Kind, Problem, Regret, regret
+from rankduel.preferences.utilities import Utilities
+
+__all__ = [
+    "PreferenceMatrix",
+    "Utilities",
+    "Problem",
+    "Summary",
+    "Regret",
+    "regret",
+    "Kind",
+    "Combine",
+    "problems",
+]

@@ -1,0 +1,21 @@
+# Small draws on NumPy's C random API, inlined into every kernel.
+
+from libc.stdint cimport uint64_t
+
+from numpy.random cimport bitgen_t
+from numpy.random.c_distributions cimport random_interval
+
+
+cdef inline double uniform(bitgen_t *rng) noexcept nogil:
+    """A number in [0, 1)."""
+    return rng.next_double(rng.state)
+
+
+cdef inline uint64_t eight_bytes(bitgen_t *rng) noexcept nogil:
+    """64 random bits."""
+    return rng.next_uint64(rng.state)
+
+
+cdef inline int below(bitgen_t *rng, int n) noexcept nogil:
+    """One of 0, ..., n - 1, each as likely."""
+    return <int>random_interval(rng, n - 1) if n > 1 else 0

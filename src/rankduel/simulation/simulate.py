@@ -1,0 +1,187 @@
+"""Play a bandit against a problem: one run, or many in threads, with the regret at checkpoints."""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from rankduel.bandits import Bandit, bandit_from
+from rankduel.preferences import Kind, PreferenceMatrix, Problem, Utilities, regret
+from rankduel.randomness import subseed
+from rankduel.simulation.play import Play
+from rankduel.simulation.worlds import MatrixWorld, UtilityWorld, World
+
+__all__ = ["Run", "Watch", "log_checkpoints", "simulate", "simulate_runs"]
+
+Watch = Callable[[Play], object]
+PULSE = 0.05  # seconds between two looks at the clock, the keyboard and the watcher
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What came of one simulation."""
+
+    bandit: str  # its repr: with it and the world's seed, the run can be repeated
+    checkpoints: npt.NDArray[np.int64]
+    regret: npt.NDArray[np.float64]  # cumulative, after that many duels
+    winner: int | None  # None while several arms are left
+    champion: int
+    converged_at: int | None  # the duel that left one arm
+    duels: int
+    cpu_seconds: float
+
+    @property
+    def cpu_per_duel(self) -> float:
+        """Seconds of CPU per duel that had to be computed: up to convergence."""
+        computed = self.duels if self.converged_at is None else self.converged_at
+        return self.cpu_seconds / max(1, computed)
+
+
+def log_checkpoints(horizon: int, per_decade: int = 20) -> npt.NDArray[np.int64]:
+    """About so many checkpoints per decade, from 1 to the horizon.
+
+    >>> log_checkpoints(100, per_decade=2)
+    array([  1,   3,  10,  32, 100])
+    """
+    points = np.geomspace(1, horizon, int(per_decade * np.log10(horizon)) + 1)
+    return np.unique(points.round().astype(np.int64))
+
+
+def simulate(
+    bandit: Bandit,
+    problem: Problem,
+    *,
+    horizon: int,
+    checkpoints: Sequence[int] | npt.NDArray[np.int64] | None = None,
+    seed: int = 0,
+    kind: Kind = "average",
+    watch: Watch | None = None,
+) -> Run:
+    """Play `horizon` duels; when one arm is left, the rest costs nothing.
+
+    `seed` is the world's; the bandit has its own. `kind` of regret: "average" is the paper's. `watch` is called about
+    twenty times a second with the play as it is (`duels`, `regret`, `bandit`); what it raises ends the run.
+
+    >>> import rankduel as rd
+    >>> run = simulate(rd.MergeDTS(20, seed=1), rd.problems.cycle2(), horizon=10_000_000, checkpoints=[100, 10_000_000])
+    >>> run.winner, run.converged_at < 1_000_000, len(run.regret)
+    (0, True, 2)
+    """
+    if not isinstance(bandit, Bandit):
+        raise TypeError(f"bandit must be a rankduel Bandit, got {bandit!r}")
+    if bandit.n_arms != problem.n_arms:
+        raise ValueError(f"the bandit has {bandit.n_arms} arms, the problem {problem.n_arms}")
+    if horizon != int(horizon) or horizon < 1:
+        raise ValueError(f"horizon must be a whole number of at least 1, got {horizon!r}")
+    horizon = int(horizon)
+    points = log_checkpoints(horizon) if checkpoints is None else np.asarray(checkpoints, np.int64)
+    if points.ndim != 1 or len(points) == 0 or points[0] < 1 or points[-1] > horizon or (np.diff(points) <= 0).any():
+        raise ValueError(f"checkpoints must increase from at least 1 to at most {horizon}, got {checkpoints}")
+
+    cost = regret(problem, kind)
+    play = Play(bandit, _world(problem, seed), cost)
+    started = time.thread_time()
+    curve = []
+    for point in points.tolist():
+        _advance(play, point, watch)
+        rest = point - play.duels  # one arm is left: it meets itself
+        curve.append(play.regret + (rest * cost.gaps[bandit.winner] if rest else 0.0))
+    _advance(play, horizon, watch)
+    if watch is not None:
+        watch(play)
+    return Run(
+        bandit=repr(bandit),
+        checkpoints=points,
+        regret=np.array(curve),
+        winner=bandit.winner,
+        champion=bandit.champion if bandit.winner is None else bandit.winner,
+        converged_at=play.duels if play.settled else None,
+        duels=horizon,
+        cpu_seconds=time.thread_time() - started,
+    )
+
+
+def _advance(play: Play, until: int, watch: Watch | None) -> None:
+    """In steps that take about a pulse each, so that Ctrl-C and the watcher are heard."""
+    step = 256
+    while play.duels < until and not play.settled:
+        begun = time.perf_counter()
+        play.advance(min(until, play.duels + step))
+        if watch is not None:
+            watch(play)
+        took = time.perf_counter() - begun
+        step = max(1, min(2 * step, int(step * PULSE / took))) if took > 0 else 2 * step
+
+
+def _world(problem: Problem, seed: int) -> World:
+    if isinstance(problem, PreferenceMatrix):
+        return MatrixWorld(problem, seed)
+    if isinstance(problem, Utilities):
+        return UtilityWorld(problem, seed)
+    raise TypeError(f"problem must be a PreferenceMatrix or Utilities, got {problem!r}")
+
+
+def simulate_runs(
+    bandit: str | Callable[..., Bandit],
+    problem: Problem,
+    *,
+    horizon: int,
+    runs: int,
+    jobs: int = 1,
+    seed: int = 0,
+    checkpoints: Sequence[int] | npt.NDArray[np.int64] | None = None,
+    kind: Kind = "average",
+    watch: Callable[[int, Play], object] | None = None,
+) -> list[Run]:
+    """Many independent runs of one bandit, in `jobs` threads; same seed, same numbers, whatever `jobs`.
+
+    `bandit` is a spec as in "MergeRUCB(alpha=0.26)", or a class. Run r has streams of its own, for bandit and world.
+
+    >>> import rankduel as rd
+    >>> runs = simulate_runs("MergeRUCB(batch_size=4)", rd.problems.cycle2(), horizon=100_000, runs=4, jobs=2)
+    >>> [run.champion for run in runs]
+    [0, 0, 0, 0]
+    """
+    stop = threading.Event()
+
+    def one(index: int) -> Run:
+        def look(play: Play) -> None:
+            if stop.is_set():
+                raise KeyboardInterrupt
+            if watch is not None:
+                watch(index, play)
+
+        return simulate(
+            run_bandit(bandit, problem.n_arms, seed, index),
+            problem,
+            horizon=horizon,
+            checkpoints=checkpoints,
+            seed=run_seed(seed, index),
+            kind=kind,
+            watch=look,
+        )
+
+    with ThreadPoolExecutor(jobs) as pool:
+        futures = [pool.submit(one, index) for index in range(runs)]
+        try:
+            wait(futures, return_when=FIRST_EXCEPTION)
+            return [future.result() for future in futures]
+        finally:
+            stop.set()
+            pool.shutdown(cancel_futures=True)
+
+
+def run_seed(seed: int, index: int) -> int:
+    """The seed of run `index` of an experiment."""
+    return subseed(seed, "run", index)
+
+
+def run_bandit(bandit: str | Callable[..., Bandit], n_arms: int, seed: int, index: int) -> Bandit:
+    """The bandit of run `index`, from a spec or a class."""
+    if isinstance(bandit, str):
+        return bandit_from(bandit, n_arms, seed=run_seed(seed, index))
+    return bandit(n_arms, seed=run_seed(seed, index))

@@ -1,0 +1,58 @@
+"""Worlds: who wins a duel, and nothing else."""
+
+import numpy as np
+
+cimport numpy as cnp
+from cpython.pycapsule cimport PyCapsule_GetPointer
+from libc.math cimport exp
+
+from rankduel.bandits.base cimport FIRST, SECOND, duel_t, outcome_t
+from rankduel.randomness import bit_generator
+from rankduel.randomness.draws cimport uniform
+
+cnp.import_array()
+
+
+cdef class World:
+    """What a bandit plays against: it draws the outcome of each duel from a stream of its own."""
+
+    def __init__(self, n_arms, seed):
+        self.n_arms = n_arms
+        self.seed = seed
+        self._bit_generator = bit_generator(seed, "world")
+        self.rng = <bitgen_t *>PyCapsule_GetPointer(self._bit_generator.capsule, "BitGenerator")
+
+    cdef outcome_t play(self, const duel_t *duel) noexcept nogil:
+        return FIRST if uniform(self.rng) < 0.5 else SECOND
+
+
+cdef class MatrixWorld(World):
+    """The first arm i wins against the second j with probability P[i, j]."""
+
+    cdef object _probabilities
+    cdef const double *probabilities
+
+    def __init__(self, matrix, seed):
+        super().__init__(matrix.n_arms, seed)
+        self._probabilities = np.ascontiguousarray(matrix.probabilities, np.float64)
+        self.probabilities = <const double *>cnp.PyArray_DATA(self._probabilities)
+
+    cdef outcome_t play(self, const duel_t *duel) noexcept nogil:
+        cdef double p = self.probabilities[<size_t>duel.first * self.n_arms + duel.second]
+        return FIRST if uniform(self.rng) < p else SECOND
+
+
+cdef class UtilityWorld(World):
+    """Bradley-Terry: i wins against j with probability 1 / (1 + exp(u_j - u_i)). Memory O(K)."""
+
+    cdef object _utilities
+    cdef const double *utilities
+
+    def __init__(self, problem, seed):
+        super().__init__(problem.n_arms, seed)
+        self._utilities = np.ascontiguousarray(problem.utilities, np.float64)
+        self.utilities = <const double *>cnp.PyArray_DATA(self._utilities)
+
+    cdef outcome_t play(self, const duel_t *duel) noexcept nogil:
+        cdef double p = 1 / (1 + exp(self.utilities[duel.second] - self.utilities[duel.first]))
+        return FIRST if uniform(self.rng) < p else SECOND

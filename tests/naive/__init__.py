@@ -1,0 +1,43 @@
+"""Slow literal twins of the bandits, by public class name: the oracles of the compiled kernels."""
+
+from .base import Naive, play
+from .dts import DTS
+from .merge_dts import MergeDTS
+from .merge_rucb import MergeRUCB
+from .rex3 import REX3
+from .rmed1 import RMED1
+from .rucb import RUCB
+from .self_sparring import SelfSparring
+from .sparring import SparringEXP3, SparringThompson, SparringUCB1
+from .uniform import Uniform
+
+NAIVE: dict[str, type[Naive]] = {
+    "MergeDTS": MergeDTS,
+    "MergeRUCB": MergeRUCB,
+    "DTS": DTS,
+    "RMED1": RMED1,
+    "SelfSparring": SelfSparring,
+    "REX3": REX3,
+    "RUCB": RUCB,
+    "SparringUCB1": SparringUCB1,
+    "SparringThompson": SparringThompson,
+    "SparringEXP3": SparringEXP3,
+    "Uniform": Uniform,
+}
+
+__all__ = [
+    "NAIVE",
+    "Naive",
+    "play",
+    "DTS",
+    "MergeDTS",
+    "MergeRUCB",
+    "REX3",
+    "RMED1",
+    "RUCB",
+    "SelfSparring",
+    "SparringEXP3",
+    "SparringThompson",
+    "SparringUCB1",
+    "Uniform",
+]
