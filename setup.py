@@ -1,6 +1,7 @@
 """Builds the compiled kernels: every .pyx below src/rankduel becomes one extension module."""
 
 import os
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,8 @@ extensions = [
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
         # Safe to ship: no -march=native, no -ffast-math (infinities and the order of sums mean something here).
         extra_compile_args=["-O3", "-fno-math-errno", "-Wno-unreachable-code"] if os.name == "posix" else [],
+        # NumPy's distributions are linked in: call them directly, and show them to nobody else.
+        extra_link_args=["-Wl,--exclude-libs,ALL"] if sys.platform == "linux" else [],
     )
     for source in sorted(Path("src/rankduel").rglob("*.pyx"))
 ]

@@ -2,14 +2,15 @@
 
 import numpy as np
 
+cimport cython
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 from rankduel.bandits.base cimport duel_t
 from rankduel.bandits.optimistic cimport Optimistic
-from rankduel.bandits.versus cimport add16, byte_of, draw16, odds, settle, sum16, versus_count, versus_new, versus_t
-from rankduel.randomness.beta cimport ASK, beta_argmax, betas_t, guess_t
+from rankduel.bandits.versus cimport add16, draw16, odds, rest, sum16, versus_count, versus_new, versus_t
+from rankduel.randomness.beta cimport ASK, beta_argmax, betas_t, guess_t, next_lane
 from rankduel.randomness.draws cimport below, eight_bytes, uniform
 
 
@@ -50,7 +51,8 @@ cdef class DTS(Optimistic):
     cdef versus_t *pairs  # pairs[j, i]: what is known of i against j, so that all opponents of j are neighbours
     cdef uint8_t *tails  # tails[j, i] and tops[j, i], of the same
     cdef uint8_t *tops
-    cdef uint8_t *odds  # odds[i, j] that theta_ij > 1/2
+    cdef uint8_t *odds  # odds[i, j] that theta_ij > 1/2, in 256ths
+    cdef double *rests  # and what the rounding left
     cdef uint8_t *fresh  # scratch of the tournament: 1 for the arms not yet drawn as candidates
     cdef uint16_t *beaten  # and how many of the drawn candidates have beaten each arm
     cdef int *candidates
@@ -66,6 +68,7 @@ cdef class DTS(Optimistic):
         self.tails = <uint8_t *>self.array("tails", (n, self.stride), np.uint8)
         self.tops = <uint8_t *>self.array("tops", (n, self.stride), np.uint8)
         self.odds = <uint8_t *>self.array("odds", (n, self.stride), np.uint8)
+        self.rests = <double *>self.array("rests", (n, self.stride), np.float64)
         self.fresh = <uint8_t *>malloc(self.stride)
         self.beaten = <uint16_t *>malloc(self.stride * sizeof(uint16_t))
         self.candidates = <int *>malloc(n * sizeof(int))
@@ -78,9 +81,7 @@ cdef class DTS(Optimistic):
                 versus_new(pair)
                 if i != j:
                     self.tails[j * self.stride + i] = ASK
-                    self.odds[i * self.stride + j] = odds(pair.above_half)
-                else:
-                    pair.above_half = 0  # no arm beats itself
+                    self.set_odds(i, j)
 
     def __dealloc__(self):
         free(self.fresh)
@@ -88,6 +89,7 @@ cdef class DTS(Optimistic):
         free(self.candidates)
         free(self.guesses)
 
+    @cython.final
     cdef versus_t *pair(self, int i, int j) noexcept nogil:
         return self.pairs + <size_t>j * self.n_arms + i
 
@@ -124,18 +126,18 @@ cdef class DTS(Optimistic):
                     chosen = i
         return chosen
 
+    @cython.final
     cdef int sample_row(self, int i) noexcept nogil:
         """How many fresh j have a sampled theta_ij > 1/2; each is beaten once more."""
         cdef const uint8_t *limit = self.odds + <size_t>i * self.stride
-        cdef uint64_t low, high
+        cdef const double *rests = self.rests + <size_t>i * self.stride
+        cdef uint64_t open[2]
         cdef uint8_t yes[16]
-        cdef int start, j, score = 0
+        cdef int start, lane, score = 0
         for start in range(0, self.stride, 16):
-            low, high = eight_bytes(self.rng), eight_bytes(self.rng)
-            if draw16(limit + start, low, high, yes):
-                for j in range(start, min(self.n_arms, start + 16)):
-                    if byte_of(low, high, j - start) == limit[j]:
-                        yes[j - start] = settle(self.pair(i, j).above_half, uniform(self.rng))
+            if draw16(limit + start, eight_bytes(self.rng), eight_bytes(self.rng), yes, open):
+                while (lane := next_lane(open)) >= 0:
+                    yes[lane] = uniform(self.rng) < rests[start + lane]
             score += sum16(yes, self.fresh + start)
             add16(self.beaten + start, yes)
         return score
@@ -157,7 +159,14 @@ cdef class DTS(Optimistic):
         cdef versus_t *lost = self.pair(loser, winner)
         Optimistic.count(self, winner, loser)
         versus_count(won, lost)
-        self.odds[<size_t>winner * self.stride + loser] = odds(won.above_half)
-        self.odds[<size_t>loser * self.stride + winner] = odds(lost.above_half)
+        self.set_odds(winner, loser)
+        self.set_odds(loser, winner)
         self.tails[<size_t>loser * self.stride + winner] = ASK
         self.tails[<size_t>winner * self.stride + loser] = ASK
+
+    @cython.final
+    cdef void set_odds(self, int i, int j) noexcept nogil:
+        cdef double above_half = self.pair(i, j).above_half
+        cdef size_t ij = <size_t>i * self.stride + j
+        self.odds[ij] = odds(above_half)
+        self.rests[ij] = rest(above_half)

@@ -1,13 +1,14 @@
 """MergeDTS: Merge Double Thompson Sampling (Li et al. 2020)."""
 
+cimport cython
 from libc.stdint cimport uint8_t, uint16_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memset
 
 from rankduel.bandits.merging cimport Merging, batch_t
-from rankduel.bandits.versus cimport add16, byte_of, draw16, odds, settle, versus_count, versus_new, versus_t
-from rankduel.randomness.beta cimport ASK, beta_argmax, betas_t, guess_t
-from rankduel.randomness.draws cimport below, eight_bytes, uniform
+from rankduel.bandits.versus cimport add16, draw16, odds, rest, versus_count, versus_new, versus_t
+from rankduel.randomness.beta cimport ASK, STALE, beta_argmax, betas_t, guess_t, next_lane
+from rankduel.randomness.draws cimport below, eight_bytes, eight_bytes_if, uniform
 
 cdef class MergeDTS(Merging):
     """Find the Condorcet winner of very many arms with low regret, by Thompson sampling twice in small batches.
@@ -70,67 +71,60 @@ cdef class MergeDTS(Merging):
         second[0] = self.relative_tournament(batch, first[0])
         return 0
 
+    @cython.final
     cdef int sample_tournament(self, const batch_t *batch) noexcept nogil:
         """Algorithm 2. Only whether theta_ij > 1/2 matters, so one random byte per pair is drawn against its odds.
 
         Pairs lie as in a round robin: row d holds the pairs (i, i + d mod n), so that a row is 16 independent draws.
         """
-        cdef int n = batch.size, stride = lanes(n), d, start, k, best = -1, ties = 0, chosen
-        cdef uint16_t *won = self.scores
-        cdef uint16_t *beaten = self.scores + stride  # beaten[j] and beaten[n + j]: how often place j lost as second
+        cdef int n = batch.size, stride = lanes(n), d, start, k, best = -1, ties = 0, chosen = 0
+        cdef uint16_t *won = self.scores  # as first of a pair
+        cdef uint16_t *beaten = self.scores + stride  # as second: beaten[j] + beaten[n + j] times
         cdef const uint8_t *row = odds_of(batch)
-        cdef uint64_t low, high
+        cdef uint64_t open[2]
         cdef uint8_t win[16]
         memset(self.scores, 0, 4 * stride * sizeof(uint16_t))
         for d in range(1, n // 2 + 1):
             for start in range(0, stride, 16):
-                low, high = eight_bytes(self.rng), eight_bytes(self.rng)
-                if draw16(row, low, high, win):
-                    for k in range(start, min(n, start + 16)):
-                        if byte_of(low, high, k - start) == row[k - start] and row_has(n, d, k):
-                            win[k - start] = settle(self.versus(batch, k, (k + d) % n).above_half, uniform(self.rng))
+                if draw16(row, eight_bytes(self.rng), eight_bytes_if(self.rng, n - start > 8), win, open):
+                    while (k := next_lane(open)) >= 0:
+                        if row_has(n, d, start + k):
+                            win[k] = uniform(self.rng) < rest(versus(batch, start + k, around(start + k + d, n)).above_half)
                 add16(won + start, win)
                 add16(beaten + start + d, win)
                 row += 16
         for k in range(n):
-            # kappa: wins as first of a pair, and as second: all of those pairs but the lost ones
-            won[k] += (n - 1) // 2 + (n % 2 == 0 and k >= n // 2) - beaten[k] - beaten[n + k]
-            if won[k] > best:
-                best, ties = won[k], 0
+            # kappa: wins as first of a pair, and as second of those pairs where it was not beaten
+            won[k] += n - beaten[k] - beaten[n + k] + (n % 2 == 0 and 2 * k >= n)
+            best = won[k] if won[k] > best else best
+        for k in range(n):
             ties += won[k] == best
-        chosen = below(self.rng, ties)  # ties are broken at random
-        k = -1
-        while chosen >= 0:
-            k += 1
-            chosen -= won[k] == best
-        return k
+        ties = below(self.rng, ties)  # ties are broken at random
+        for k in range(n - 1, -1, -1):
+            chosen = k if won[k] == best and ties >= 0 else chosen
+            ties -= won[k] == best
+        return chosen
 
+    @cython.final
     cdef int relative_tournament(self, const batch_t *batch, int c) noexcept nogil:
         """Algorithm 3: the arm least likely to beat a_c, argmin phi_j = argmax 1 - phi_j over j != c."""
         cdef betas_t row  # 1 - phi_j ~ Beta(w_cj + 1, w_jc + 1)
-        row.first, row.stride = &self.versus(batch, c, 0).chance, sizeof(versus_t)
+        row.first, row.stride = &versus(batch, c, 0).chance, sizeof(versus_t)
         row.n, row.bar, row.scratch = batch.size, 0, self.guesses
         row.tails = tails(batch) + c * lanes(batch.size)
         row.tops = tops(batch) + c * lanes(batch.size)
         return beta_argmax(self.rng, &row, c, NULL, -1)
 
-    cdef versus_t *versus(self, const batch_t *batch, int i, int j) noexcept nogil:
-        return <versus_t *>batch.pairs + <size_t>i * batch.size + j
-
     cdef void meet(self, void *record) noexcept nogil:
         versus_new(<versus_t *>record)
 
-    cdef void count(self, batch_t *batch, int winner, int loser) noexcept nogil:
-        versus_count(self.versus(batch, winner, loser), self.versus(batch, loser, winner))
-        self.set_odds(batch, winner, loser)
-        self.set_odds(batch, loser, winner)
+    cdef void count(self, batch_t *batch, int winner, int loser, double *wins, double *losses) noexcept nogil:
+        cdef versus_t *lost = versus(batch, loser, winner)
+        versus_count(versus(batch, winner, loser), lost)
+        wins[0], losses[0] = lost.chance.a - 1, lost.chance.b - 1
+        set_odds(batch, winner, loser)
         tails(batch)[winner * lanes(batch.size) + loser] = ASK
         tails(batch)[loser * lanes(batch.size) + winner] = ASK
-
-    cdef void set_odds(self, batch_t *batch, int i, int j) noexcept nogil:
-        cdef int n = batch.size, d = (j - i + n) % n
-        if row_has(n, d, i):
-            odds_of(batch)[(d - 1) * lanes(n) + i] = odds(self.versus(batch, i, j).above_half)
 
     cdef size_t n_bytes(self, int size) noexcept nogil:
         return (size // 2 + 2 * size) * <size_t>lanes(size)
@@ -150,8 +144,8 @@ cdef class MergeDTS(Merging):
         for i in range(n):
             for j in range(n):
                 if i != j:
-                    self.set_odds(batch, i, j)
-                    self.versus(batch, i, j).chance.anchor = -1
+                    set_odds(batch, i, j)
+                    versus(batch, i, j).chance.gap = STALE
                     tails(batch)[i * stride + j] = ASK
         return 0
 
@@ -175,6 +169,23 @@ cdef inline uint8_t *tops(const batch_t *batch) noexcept nogil:
     return tails(batch) + batch.size * lanes(batch.size)
 
 
+cdef inline versus_t *versus(const batch_t *batch, int i, int j) noexcept nogil:
+    return <versus_t *>batch.pairs + <size_t>i * batch.size + j
+
+
+cdef inline void set_odds(batch_t *batch, int i, int j) noexcept nogil:
+    """Store the odds of a pair of places, in either order."""
+    cdef int n = batch.size, d = around(j - i + n, n)
+    if not row_has(n, d, i):
+        i, j, d = j, i, n - d
+    odds_of(batch)[(d - 1) * lanes(n) + i] = odds(versus(batch, i, j).above_half)
+
+
+cdef inline int around(int i, int n) noexcept nogil:
+    """i mod n, for 0 <= i < 2 n."""
+    return i - n if i >= n else i
+
+
 cdef inline bint row_has(int n, int d, int i) noexcept nogil:
     """Whether the pair (i, i + d mod n) is drawn from row d: each pair stands once."""
-    return 2 * d < n or (2 * d == n and 2 * i < n)
+    return i < n and (2 * d < n or (2 * d == n and 2 * i < n))

@@ -73,7 +73,7 @@ cdef class MergeRUCB(Merging):
         cdef bound_t *bound = <bound_t *>record
         bound.wins, bound.mean, bound.width = 0, 1, -1
 
-    cdef void count(self, batch_t *batch, int winner, int loser) noexcept nogil:
+    cdef void count(self, batch_t *batch, int winner, int loser, double *wins, double *losses) noexcept nogil:
         cdef bound_t *won = self.bound(batch, winner, loser)
         cdef bound_t *lost = self.bound(batch, loser, winner)
         cdef double n
@@ -81,3 +81,4 @@ cdef class MergeRUCB(Merging):
         n = won.wins + lost.wins
         won.width = lost.width = 1 / sqrt(n)
         won.mean, lost.mean = won.wins / n, lost.wins / n
+        wins[0], losses[0] = lost.wins, won.wins

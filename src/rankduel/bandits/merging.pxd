@@ -6,7 +6,7 @@ from rankduel.bandits.base cimport Bandit, duel_t, outcome_t
 cdef struct batch_t:
     int size
     int *arms
-    char *pairs  # size x size records, row by row; record (i, j) starts with the wins of arms[i] over arms[j], a double
+    char *pairs  # size x size records of doubles, row by row: what is known of arms[i] against arms[j]
     uint8_t *bytes  # for the bandits that keep some, in their own layout
 
 
@@ -23,7 +23,7 @@ cdef class Merging(Bandit):
     # The rules that differ between the merging bandits
     cdef int choose_in(self, const batch_t *batch, int *first, int *second) except -1 nogil
     cdef void meet(self, void *record) noexcept nogil
-    cdef void count(self, batch_t *batch, int winner, int loser) noexcept nogil
+    cdef void count(self, batch_t *batch, int winner, int loser, double *wins, double *losses) noexcept nogil
     cdef int dress(self, batch_t *batch) except -1 nogil
     cdef size_t n_bytes(self, int size) noexcept nogil
 

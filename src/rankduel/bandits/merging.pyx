@@ -89,8 +89,8 @@ cdef class Merging(Bandit):
     cdef void meet(self, void *record) noexcept nogil:
         """Fill in the record of two arms that have not met yet."""
 
-    cdef void count(self, batch_t *batch, int winner, int loser) noexcept nogil:
-        """Add a win to the records of two places, and whatever follows from it."""
+    cdef void count(self, batch_t *batch, int winner, int loser, double *wins, double *losses) noexcept nogil:
+        """Add a win to the records of two places; the loser's wins and losses against the winner are then these."""
 
     cdef int dress(self, batch_t *batch) except -1 nogil:
         """Lay out what is kept per batch beside the records; called when its arms have changed."""
@@ -114,16 +114,15 @@ cdef class Merging(Bandit):
         cdef int winner = duel.first if outcome == FIRST else duel.second
         cdef int loser = duel.second if outcome == FIRST else duel.first
         cdef batch_t *batch = self.home[winner]
-        cdef double wins, n, margin
+        cdef double wins, losses, n, margin
         if outcome == TIE or winner == loser or batch == NULL or self.home[loser] == NULL:
             return 0  # nothing to learn, or one of them was eliminated while this was on its way
         self.won[winner] += 1
         self.fought[winner] += 1
         self.fought[loser] += 1
-        self.count(batch, self.place[winner], self.place[loser])  # line 16
+        self.count(batch, self.place[winner], self.place[loser], &wins, &losses)  # line 16
         # Line 10: remove a_i if u_ij < 1/2. Only this pair's bound has fallen; all others grow with t.
-        wins = (<double *>self.record(batch, self.place[loser], self.place[winner]))[0]
-        n = wins + (<double *>self.record(batch, self.place[winner], self.place[loser]))[0]
+        n = wins + losses
         margin = n / 2 - wins
         if margin > 0 and margin * margin > self.alpha * n * self.log_c:  # most pairs stop here: log c < log(t + c)
             if margin * margin > self.alpha * n * log(self.told + self.c):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from libc.math cimport log
+from libc.math cimport INFINITY, log
 from libc.stdint cimport int64_t, uint8_t
 
 from rankduel.bandits.base cimport FIRST, TIE, Bandit, duel_t, outcome_t
@@ -50,13 +50,16 @@ cdef class RMED1(Bandit):
     cdef double f
     cdef double *wins  # wins[i, j]: i over j
     cdef double *rate  # rate[i, j]: mean of the same, 1/2 before any result
+    cdef double *share  # share[i, j]: what j contributes to I_i
     cdef double *evidence  # I_i
-    cdef int64_t *n_losing  # |{j : rate[i, j] < 1/2}|: where it is 0, I_i is 0 exactly
+    cdef int64_t *n_losing  # how many j contribute to I_i: where it is 0, I_i is 0 exactly
     cdef int64_t *n_opponents  # |O_i|, the opponents that i does not beat so far
     cdef int64_t *order  # of the arms
     cdef int64_t *pair  # the next pair of the first pass, as places in that order
     cdef int64_t *turns  # L_C, then L_N behind it
     cdef int64_t *counts  # how long L_C is, how much of it is used up, how long L_N is
+    cdef int64_t *best  # i* if it is the only one, -1 if it must be looked for
+    cdef double *barrier  # no arm outside of the lists has less evidence against it, but for the last
     cdef uint8_t *waiting  # in L_R: not to be put into L_N
     cdef uint8_t *listed  # in L_N
 
@@ -66,6 +69,7 @@ cdef class RMED1(Bandit):
         self.f = 0.3 * n**1.01 if f is None else number("f", f)
         self.wins = <double *>self.array("wins", (n, n), np.float64)
         self.rate = <double *>self.array("rate", (n, n), np.float64)
+        self.share = <double *>self.array("share", (n, n), np.float64)
         self.evidence = <double *>self.array("evidence", n, np.float64)
         self.n_losing = <int64_t *>self.array("n_losing", n)
         self.n_opponents = <int64_t *>self.array("n_opponents", n)
@@ -73,6 +77,8 @@ cdef class RMED1(Bandit):
         self.pair = <int64_t *>self.array("pair", 2)
         self.turns = <int64_t *>self.array("turns", 2 * n)
         self.counts = <int64_t *>self.array("counts", 3)
+        self.best = <int64_t *>self.array("best", 1)
+        self.barrier = <double *>self.array("barrier", 1, np.float64)
         self.waiting = <uint8_t *>self.array("waiting", n, np.uint8)
         self.listed = <uint8_t *>self.array("listed", n, np.uint8)
         self._arrays["rate"][:] = 0.5
@@ -82,6 +88,8 @@ cdef class RMED1(Bandit):
         self._arrays["waiting"][:] = 1
         self.counts[0] = n
         self.pair[1] = 1
+        self.best[0] = -1
+        self.barrier[0] = INFINITY
 
     cdef int choose(self, duel_t *duel) except -1 nogil:
         cdef int best
@@ -105,28 +113,44 @@ cdef class RMED1(Bandit):
 
     cdef int most_plausible(self) noexcept nogil:
         """i* = argmin I_i, ties broken at random."""
-        cdef double least = self.evidence[0]
+        cdef double least = INFINITY
         cdef int i, chosen = 0, ties = 0
+        if self.best[0] >= 0:
+            return <int>self.best[0]
         for i in range(self.n_arms):
             if self.evidence[i] < least:
-                least = self.evidence[i]
-        for i in range(self.n_arms):
-            if self.evidence[i] == least:
+                least, chosen, ties = self.evidence[i], i, 1
+            elif self.evidence[i] == least:
                 ties += 1
-                if ties == 1 or below(self.rng, ties) == 0:
+                if below(self.rng, ties) == 0:
                     chosen = i
+        if ties == 1:
+            self.best[0] = chosen
         return chosen
 
     cdef void admit(self, int best) noexcept nogil:
         """Every arm not in L_R that is plausible, I_j - I* <= log t + f(K), joins L_N once."""
         cdef double limit = self.evidence[best] + log(self.told if self.told > 0 else 1) + self.f
-        cdef int place, j
-        for place in range(self.n_arms):
-            j = <int>self.order[place]
-            if self.evidence[j] <= limit and not self.waiting[j] and not self.listed[j]:
-                self.listed[j] = 1
-                self.turns[self.n_arms + self.counts[2]] = j
-                self.counts[2] += 1
+        cdef int place
+        self.admit_arm(self.last(), limit)  # most often it is the arm that has just had its turn
+        if self.barrier[0] <= limit:
+            self.barrier[0] = INFINITY
+            for place in range(self.n_arms):
+                self.admit_arm(<int>self.order[place], limit)
+
+    cdef int last(self) noexcept nogil:
+        """The arm that has had its turn last, -1 before any."""
+        return <int>self.turns[self.counts[1] - 1] if self.counts[1] > 0 else -1
+
+    cdef void admit_arm(self, int j, double limit) noexcept nogil:
+        if self.waiting[j] or self.listed[j]:
+            return
+        if self.evidence[j] <= limit:
+            self.listed[j] = 1
+            self.turns[self.n_arms + self.counts[2]] = j
+            self.counts[2] += 1
+        else:
+            self.barrier[0] = min(self.barrier[0], self.evidence[j])
 
     cdef void next_round(self) noexcept nogil:
         """L_C = L_R = L_N, and L_N is empty. It is never empty here: i* is plausible."""
@@ -159,26 +183,28 @@ cdef class RMED1(Bandit):
         cdef int loser = duel.second if outcome == FIRST else duel.first
         if outcome == TIE or winner == loser:
             return 0
-        self.weigh(winner, loser, -1)
-        self.weigh(loser, winner, -1)
         self.wins[<size_t>winner * self.n_arms + loser] += 1
-        self.weigh(winner, loser, 1)
-        self.weigh(loser, winner, 1)
+        self.weigh(winner, loser)
+        self.weigh(loser, winner)
         return 0
 
-    cdef void weigh(self, int i, int j, int sign) noexcept nogil:
-        """Add to I_i what j contributes, n_ij d(rate_ij, 1/2) if i does not beat it so far, or take it away."""
+    cdef void weigh(self, int i, int j) noexcept nogil:
+        """Bring I_i up to date with what j contributes: n_ij d(rate_ij, 1/2) if i does not beat it so far."""
         cdef size_t ij = <size_t>i * self.n_arms + j
         cdef double w = self.wins[ij], lost = self.wins[<size_t>j * self.n_arms + i], n = w + lost
-        self.rate[ij] = w / n if n > 0 else 0.5
-        if w > lost:
-            return
-        self.n_opponents[i] += sign
+        cdef double before = self.evidence[i], share = 0
+        self.n_opponents[i] += (w <= lost) - (self.rate[ij] <= 0.5)
+        self.n_losing[i] += (w < lost) - (self.rate[ij] < 0.5)
+        self.rate[ij] = w / n
         if w < lost:
-            self.n_losing[i] += sign
-            self.evidence[i] += sign * (lost * log(2 * lost / n) + (w * log(2 * w / n) if w > 0 else 0))
-            if self.n_losing[i] == 0:
-                self.evidence[i] = 0
+            share = lost * log(2 * lost / n) + (w * log(2 * w / n) if w > 0 else 0)
+        self.evidence[i] = before + (share - self.share[ij]) if self.n_losing[i] > 0 else 0
+        self.share[ij] = share
+        if self.evidence[i] != before:
+            if not (self.waiting[i] or self.listed[i] or i == self.last()):
+                self.barrier[0] = min(self.barrier[0], self.evidence[i])
+            if self.best[0] == i or (self.best[0] >= 0 and self.evidence[i] <= self.evidence[self.best[0]]):
+                self.best[0] = -1
 
     @property
     def champion(self):

@@ -7,7 +7,7 @@ from libc.math cimport sqrt
 from libc.stdint cimport uint8_t
 from libc.stdlib cimport free, malloc
 
-from rankduel.randomness.beta cimport ASK, beta_argmax, beta_failure, beta_success, beta_t, beta_uniform, guess_t
+from rankduel.randomness.beta cimport ASK, STALE, beta_argmax, beta_t, beta_uniform, guess_t
 
 cnp.import_array()
 
@@ -52,9 +52,10 @@ cdef class Thompson:
 
     cdef void learn(self, int arm, bint success) noexcept nogil:
         if success:
-            beta_success(&self.arms.first[arm])
+            self.arms.first[arm].a += 1
         else:
-            beta_failure(&self.arms.first[arm])
+            self.arms.first[arm].b += 1
+        self.arms.first[arm].gap = STALE
         self.arms.tails[arm] = ASK
         self.learnt[0] += 1
         if self.learnt[0] % 512 == 0:
@@ -71,5 +72,5 @@ cdef class Thompson:
             n = x.a + x.b
             mean = x.a / n
             self.bar[0] = max(self.bar[0], mean - 3 * sqrt(mean * (1 - mean) / (n + 1)))
-            x.anchor = -1
+            x.gap = STALE
             self.arms.tails[i] = ASK

@@ -1,50 +1,51 @@
 # What is known of one arm against another: wins, the Beta posterior of the chance to win, and its mass above 1/2.
 
-from libc.math cimport exp, log
+from libc.math cimport exp, lgamma
 from libc.stdint cimport uint8_t, uint16_t, uint64_t
 
-from rankduel.randomness.beta cimport beta_t, beta_uniform
+from rankduel.randomness.beta cimport STALE, beta_t, beta_uniform
 
 cdef struct versus_t:
-    double wins
     beta_t chance  # Beta(wins + 1, losses + 1)
     double above_half  # P(chance > 1/2): a tournament of indicators needs no Beta draw
+    double step  # 2^-(a + b) / B(a, b), by which that changes
 
 
 cdef inline void versus_new(versus_t *x) noexcept nogil:
-    x.wins = 0
-    x.above_half = 0.5
     beta_uniform(&x.chance)
+    x.above_half, x.step = 0.5, 0.25
 
 
 cdef inline void versus_count(versus_t *winner, versus_t *loser) noexcept nogil:
     """One more win. Both records are of the same two arms, each from its own side."""
     cdef double a = winner.chance.a, b = winner.chance.b
     # P(Beta(a + 1, b) > 1/2) = P(Beta(a, b) > 1/2) + 2^-(a + b) / (a B(a, b))
-    cdef double step = exp(winner.chance.log_norm - 0.6931471805599453 * (a + b)) / a
-    winner.wins += 1
-    winner.above_half = min(1.0, winner.above_half + step)
-    loser.above_half = max(0.0, loser.above_half - step)
-    winner.chance.log_norm += log((a + b) / a)
-    loser.chance.log_norm = winner.chance.log_norm
+    cdef double inverse = 1 / a, rise = winner.step * inverse
+    winner.above_half = min(1.0, winner.above_half + rise)
+    loser.above_half = max(0.0, loser.above_half - rise)
+    winner.step *= (a + b) * inverse / 2
+    if winner.step < 1e-280:  # so lopsided that products would get stuck at 0
+        winner.step = exp(lgamma(a + 1 + b) - lgamma(a + 1) - lgamma(b) - 0.6931471805599453 * (a + 1 + b))
+    loser.step = winner.step
     winner.chance.a = loser.chance.b = a + 1
-    winner.chance.anchor = loser.chance.anchor = -1
+    winner.chance.gap = loser.chance.gap = STALE
 
 
-# Sixteen yes-or-no draws at once: a random byte below the odds means yes, above them no, equal: ask `settle`.
+# Sixteen yes-or-no draws at once: a random byte below the odds means yes, above them no; equal: open, see `rest`.
 cdef extern from *:
     """
     #include <stdint.h>
     #include <string.h>
     typedef uint16_t rd_u16x16 __attribute__((vector_size(32)));
 
-    static inline int rd_draw16(const uint8_t *odds, uint64_t low, uint64_t high, uint8_t *yes) {
+    static inline int rd_draw16(const uint8_t *odds, uint64_t low, uint64_t high, uint8_t *yes, uint64_t *open) {
         rd_u64x2 random = {low, high}, equal;
         rd_u8x16 r = (rd_u8x16)random, o, y;
         memcpy(&o, odds, 16);
-        equal = (rd_u64x2)(r == o);
+        equal = (rd_u64x2)((rd_u8x16)(r == o) & 1);
         y = (rd_u8x16)(r < o) & 1;
         memcpy(yes, &y, 16);
+        memcpy(open, &equal, 16);
         return (equal[0] | equal[1]) != 0;
     }
 
@@ -66,14 +67,9 @@ cdef extern from *:
         return (int)(((y[0] + y[1]) * 0x0101010101010101u) >> 56);
     }
     """
-    bint draw16 "rd_draw16" (const uint8_t *odds, uint64_t low, uint64_t high, uint8_t *yes) noexcept nogil
+    bint draw16 "rd_draw16" (const uint8_t *odds, uint64_t low, uint64_t high, uint8_t *yes, uint64_t *open) noexcept nogil
     void add16 "rd_add16" (uint16_t *counts, const uint8_t *yes) noexcept nogil
     int sum16 "rd_sum16" (const uint8_t *yes, const uint8_t *marks) noexcept nogil
-
-
-cdef inline uint8_t byte_of(uint64_t low, uint64_t high, int k) noexcept nogil:
-    """Byte k of the sixteen."""
-    return <uint8_t>(low >> 8 * k if k < 8 else high >> 8 * (k - 8))
 
 
 cdef inline uint8_t odds(double probability) noexcept nogil:
@@ -81,6 +77,6 @@ cdef inline uint8_t odds(double probability) noexcept nogil:
     return <uint8_t>min(255.0, 256 * probability)
 
 
-cdef inline bint settle(double probability, double uniform) noexcept nogil:
-    """What an equal byte left open: the rest of the same uniform number decides."""
-    return uniform < 256 * probability - odds(probability)
+cdef inline double rest(double probability) noexcept nogil:
+    """What the rounding left, in 256ths: the chance that an open draw is a yes."""
+    return 256 * probability - odds(probability)

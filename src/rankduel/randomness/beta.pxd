@@ -1,21 +1,30 @@
 # Which of many Beta variables is the largest? Exactly in law, with hardly any Beta draw.
 #
-# Above an `anchor` beyond its mode, a Beta density lies below the exponential that touches it there, because its
-# logarithm is concave (a, b >= 1). That exponential's mass beyond the anchor bounds the chance of a draw beyond it.
-# Rounded up to (tail + 1) / 256, it lets one random byte say for each variable
+# Let n = a + b - 2, k = a - 1 and m = k / n, the mode. Stirling's formula bounds the density at the mode by
+# F = (n + 1) / sqrt(2 pi n m (1 - m)), and the second derivative of its logarithm is at most -D on one side of the mode
+# (`curvature`). So a normal curve lies above the density on that side,
 #
-#     byte >  tail: the draw is not above the anchor. Its value matters only if nothing larger has been seen.
-#     byte <= tail: anchor + scale * E, E standard exponential, is proposed, and kept with probability
-#                   density / (rounded) exponential; if not kept, the draw is not above the anchor.
+#     density(x) <= F exp(-z^2 / 2),  z = (x - m) sqrt(D),
 #
-# Sixteen variables take one vector comparison, the few proposals are tried from the largest down, and a full Beta
-# draw is left to those whose anchor no kept proposal has passed.
+# and its mass there, about a half, bounds the chance of a draw above the mode. Rounded up to (tail + 1) / 256, it lets
+# one random byte say for each variable
+#
+#     byte >  tail: the draw is not above the mode. Its value matters only if nothing larger has been seen.
+#     byte <= tail: m + |z| / sqrt(D), z standard normal, is proposed, and kept with probability density / (rounded)
+#                   curve; if not kept, the draw is not above the mode.
+#
+# Sixteen variables take one vector comparison, the proposals are tried from the largest down, and what is not above
+# its mode is drawn, in the same way, only where no kept proposal has passed that mode. Where something above a `bar` is
+# nearly always seen, the mode is replaced by it, and the curve by the exponential that touches it there: variables
+# that are far below cost next to nothing.
 
-from libc.math cimport exp, log, sqrt
+from libc.math cimport exp, fabs, log, log1p, sqrt
 from libc.stdint cimport uint8_t, uint64_t
 
 from numpy.random cimport bitgen_t
-from numpy.random.c_distributions cimport random_beta, random_standard_exponential
+from numpy.random.c_distributions cimport random_beta, random_standard_exponential, random_standard_normal
+
+from rankduel.randomness.draws cimport eight_bytes, eight_bytes_if
 
 # GCC's and Clang's vector types compile to what every x86-64 and ARM64 has.
 cdef extern from *:
@@ -28,32 +37,50 @@ cdef extern from *:
 
     /* Of sixteen random bytes, those not above their limits: a 1 in each such byte of found. */
     static inline void rd_at_most16(uint64_t low, uint64_t high, const uint8_t *limits, uint64_t *found) {
-        rd_u64x2 random = {low, high};
-        rd_u8x16 l, yes;
+        rd_u64x2 random = {low, high}, yes;
+        rd_u8x16 l;
         memcpy(&l, limits, 16);
-        yes = (rd_u8x16)((rd_u8x16)random <= l) & 1;
-        memcpy(found, &yes, 16);
+        yes = (rd_u64x2)((rd_u8x16)((rd_u8x16)random <= l) & 1);
+        found[0] = yes[0];
+        found[1] = yes[1];
     }
 
     /* Of sixteen bytes, those not below the level. */
     static inline void rd_at_least16(uint8_t level, const uint8_t *bytes, uint64_t *found) {
-        rd_u8x16 b, yes;
+        rd_u8x16 b;
+        rd_u64x2 yes;
         memcpy(&b, bytes, 16);
-        yes = (rd_u8x16)(b >= level) & 1;
-        memcpy(found, &yes, 16);
+        yes = (rd_u64x2)((rd_u8x16)(b >= level) & 1);
+        found[0] = yes[0];
+        found[1] = yes[1];
+    }
+
+    /* log k! minus Stirling's formula for it, k >= 1. */
+    static inline double rd_stirling_rest(double k) {
+        static const double small[10] = {0, 0.08106146679532726, 0.04134069595540929, 0.02767792568499834,
+            0.02079067210376509, 0.01664469118982119, 0.01387612882307075, 0.01189670994589177, 0.01041126526197209,
+            0.009255462182712733};
+        double s = 1 / (k * k);
+        return k < 10 ? small[(int)k] : (1 / 12.0 - s * (1 / 360.0 - s * (1 / 1260.0 - s / 1680.0))) / k;
     }
     """
     enum:
         ASK "RD_ASK"  # as a tail: always look at the variable itself
     void at_most16 "rd_at_most16" (uint64_t low, uint64_t high, const uint8_t *limits, uint64_t *found) noexcept nogil
     void at_least16 "rd_at_least16" (uint8_t level, const uint8_t *bytes, uint64_t *found) noexcept nogil
+    double stirling_rest "rd_stirling_rest" (double k) noexcept nogil
     int __builtin_ctzll(uint64_t word) noexcept nogil
 
+cdef enum:
+    STALE = -1  # as `gap`: a or b has changed, and nothing else is true any more
+    FLAT = -2  # a = 1 or b = 1: there is no curve, only full draws
+
 cdef struct beta_t:
-    double a, b  # successes + 1, failures + 1
-    double log_norm  # -log B(a, b)
-    double anchor  # -1: a or b has changed since the exponential was laid
-    double scale, log_mass
+    double a, b  # successes + 1, failures + 1; whole numbers
+    double mode
+    double width  # 1 / sqrt(D) above the mode
+    double gap  # (anchor - mode) / width; the anchor is the mode, or the bar where that is clearly higher
+    double mass  # of the curve above the anchor
 
 cdef struct guess_t:
     double value
@@ -63,7 +90,7 @@ cdef struct betas_t:
     beta_t *first
     size_t stride  # bytes from one variable to the next
     int n
-    double bar  # the largest draw is hardly ever below it, so no anchor needs to be
+    double bar  # the largest draw is hardly ever below it
     uint8_t *tails  # n bytes, rounded up to 16, as are the next
     uint8_t *tops  # the anchors, as bytes
     guess_t *scratch  # n of them
@@ -72,20 +99,16 @@ cdef struct betas_t:
 cdef inline void beta_uniform(beta_t *x) noexcept nogil:
     """Beta(1, 1): nothing seen yet."""
     x.a = x.b = 1
-    x.log_norm = x.scale = x.log_mass = 0
-    x.anchor = -1
+    x.mode = x.width = x.mass = 0
+    x.gap = STALE
 
 
-cdef inline void beta_success(beta_t *x) noexcept nogil:
-    x.log_norm += log((x.a + x.b) / x.a)
-    x.a += 1
-    x.anchor = -1
+cdef inline beta_t *beta_of(const betas_t *row, int j) noexcept nogil:
+    return <beta_t *>(<char *>row.first + j * row.stride)
 
 
-cdef inline void beta_failure(beta_t *x) noexcept nogil:
-    x.log_norm += log((x.a + x.b) / x.b)
-    x.b += 1
-    x.anchor = -1
+cdef inline double beta_anchor(const beta_t *x) noexcept nogil:
+    return x.mode + x.gap * x.width if x.gap >= 0 else 1
 
 
 cdef inline uint8_t beta_top(double value) noexcept nogil:
@@ -93,46 +116,71 @@ cdef inline uint8_t beta_top(double value) noexcept nogil:
     return <uint8_t>max(0.0, min(255.0, 256 * value))
 
 
-cdef inline beta_t *beta_of(const betas_t *row, int j) noexcept nogil:
-    return <beta_t *>(<char *>row.first + j * row.stride)
+cdef inline double curvature(double n, double m) noexcept nogil:
+    """D: minus the second derivative of the log density, k / x^2 + (n - k) / (1 - x)^2, is at least this above m.
+
+    For m >= 1/2 it grows from its value at m. Else it is nowhere below n (m^(1/3) + (1 - m)^(1/3))^3, which is at least
+    n (4 - 6.75 (1/2 - m)^2) down to m = 1/10, and n always.
+    """
+    if m >= 0.5:
+        return n / (m * (1 - m))
+    return n * (4 - 6.75 * (0.5 - m) * (0.5 - m)) if m >= 0.1 else n
 
 
 cdef inline void beta_fit(const betas_t *row, int j) noexcept nogil:
-    """Lay the exponential at the bar, or one standard deviation above the mean if that is higher."""
+    """Lay the curve anew."""
     cdef beta_t *x = beta_of(row, j)
-    cdef double n = x.a + x.b, mean = x.a / n
-    cdef double anchor = max(row.bar, mean + sqrt(mean * (1 - mean) / (n + 1)))
-    cdef double slope, mass
-    x.anchor = 1  # if it is too flat, nothing is known without a full draw
+    cdef double n = x.a + x.b - 2, m, d
     row.tails[j] = row.tops[j] = ASK
-    if anchor < 1:
-        slope = (x.b - 1) / (1 - anchor) - (x.a - 1) / anchor
-        if slope > 0:
-            x.log_mass = x.log_norm + (x.a - 1) * log(anchor) + (x.b - 1) * log(1 - anchor) - log(slope)
-            mass = 256 * exp(x.log_mass)
-            if mass < ASK:
-                x.anchor, x.scale = anchor, 1 / slope
-                row.tails[j], row.tops[j] = <uint8_t>mass, beta_top(anchor)
+    if x.a < 2 or x.b < 2:
+        x.gap = FLAT
+        return
+    x.mode = m = (x.a - 1) / n
+    d = curvature(n, m)
+    x.width = 1 / sqrt(d)
+    x.mass = (n + 1) / (2 * sqrt(n * m * (1 - m) * d))  # F sqrt(pi / (2 D))
+    x.gap = (row.bar - m) * sqrt(d)
+    if x.gap < 0.6:
+        x.gap = 0
+    else:
+        x.mass *= 0.7978845608028654 * exp(-x.gap * x.gap / 2) / x.gap  # sqrt(2 / pi)
+    if 256 * x.mass < ASK:
+        row.tails[j], row.tops[j] = <uint8_t>(256 * x.mass), beta_top(beta_anchor(x))
+    else:
+        x.gap = FLAT
 
 
-cdef inline bint beta_keep(bitgen_t *rng, const beta_t *x, uint8_t tail, double value) noexcept nogil:
-    """Keep a proposed value with probability density / exponential, the exponential's mass being (tail + 1) / 256."""
-    if value >= 1:
+cdef inline bint beta_keep(bitgen_t *rng, const beta_t *x, double value, double log_curve, double room) noexcept nogil:
+    """Keep a proposed value with probability density / (F exp(log_curve) room)."""
+    cdef double k = x.a - 1, l = x.b - 1, u = rng.next_double(rng.state) * room
+    cdef double step = value - x.mode, t = step / x.mode, s = step / (1 - x.mode)
+    cdef double log_ratio
+    if value <= 0 or value >= 1:
         return False
-    return random_standard_exponential(rng) >= -(
-        (x.a - 1) * log(value / x.anchor)
-        + (x.b - 1) * log((1 - value) / (1 - x.anchor))
-        + (value - x.anchor) / x.scale
-        + x.log_mass - log((tail + 1) / 256.0)
-    )
+    # log(1 + t) >= t - t^2 / 2 + min(0, t^3 / (3 (1 + t))), and as much for -s; e^x >= 1 + x
+    log_ratio = -(k * t * t + l * s * s) / 2 - log_curve + (
+        -l * s * s * s / (3 * (1 - s)) if step > 0 else k * t * t * t / (3 * (1 + t))
+    ) - (1 / k + 1 / l) / 12
+    if u <= 1 + log_ratio:
+        return True
+    log_ratio = k * log1p(t) + l * log1p(-s) - log_curve
+    log_ratio += stirling_rest(k + l) - stirling_rest(k) - stirling_rest(l)
+    return log(u) <= log_ratio
 
 
 cdef inline double beta_below_anchor(bitgen_t *rng, const beta_t *x) noexcept nogil:
     """A draw, given that it is not above the anchor."""
-    cdef double value
+    cdef double value, z, width
+    if x.gap == 0:
+        width = 1 / sqrt(curvature(x.a + x.b - 2, 1 - x.mode))
+        while True:
+            z = random_standard_normal(rng)
+            value = x.mode - fabs(z) * width
+            if beta_keep(rng, x, value, -z * z / 2, 1):
+                return value
     while True:
         value = random_beta(rng, x.a, x.b)
-        if value <= x.anchor:
+        if value <= beta_anchor(x):
             return value
 
 
@@ -149,9 +197,16 @@ cdef inline int next_lane(uint64_t *found) noexcept nogil:
 cdef inline int largest_of(const guess_t *guesses, int n) noexcept nogil:
     cdef int top = 0, k
     for k in range(1, n):
-        if guesses[k].value > guesses[top].value:
-            top = k
+        top = k if guesses[k].value > guesses[top].value else top
     return top
+
+
+cdef inline bint beta_try(bitgen_t *rng, const betas_t *row, int j, double value) noexcept nogil:
+    """Keep a value above the anchor that was proposed by the curve, its mass rounded up to (tail + 1) / 256?"""
+    cdef const beta_t *x = beta_of(row, j)
+    cdef double z = (value - x.mode) / x.width
+    cdef double log_curve = -z * z / 2 if x.gap == 0 else x.gap * x.gap / 2 - x.gap * z
+    return beta_keep(rng, x, value, log_curve, (row.tails[j] + 1) / (256 * x.mass))
 
 
 cdef inline int beta_argmax(bitgen_t *rng, const betas_t *row, int skip, const uint8_t *barred, double floor) noexcept nogil:
@@ -163,32 +218,36 @@ cdef inline int beta_argmax(bitgen_t *rng, const betas_t *row, int skip, const u
     cdef beta_t *x
     cdef uint64_t found[2]
     cdef double largest = floor, value
-    cdef int start, lane, j, top, n_guesses = 0, chosen = -1
+    cdef int start, lane, j, top = 0, n_guesses = 0, chosen = -1
     for start in range(0, row.n, 16):
-        at_most16(rng.next_uint64(rng.state), rng.next_uint64(rng.state), row.tails + start, found)
+        at_most16(eight_bytes(rng), eight_bytes_if(rng, row.n - start > 8), row.tails + start, found)
         while (lane := next_lane(found)) >= 0:
             j = start + lane
             if j >= row.n or j == skip or (barred != NULL and barred[j]):
                 continue
             x = beta_of(row, j)
             if row.tails[j] == ASK:
-                if x.anchor < 0:
+                if x.gap == STALE:
                     beta_fit(row, j)
                 if row.tails[j] == ASK or 256 * rng.next_double(rng.state) >= row.tails[j] + 1:
                     continue
-            guesses[n_guesses].value = x.anchor + x.scale * random_standard_exponential(rng)
-            guesses[n_guesses].index = j
+            if x.gap == 0:
+                value = x.mode + x.width * fabs(random_standard_normal(rng))
+            else:
+                value = x.mode + x.width * (x.gap + random_standard_exponential(rng) / x.gap)
+            guesses[n_guesses].value, guesses[n_guesses].index = value, j
+            top = n_guesses if value > guesses[top].value else top
             n_guesses += 1
     while n_guesses > 0:
-        top = largest_of(guesses, n_guesses)
         j, value = guesses[top].index, guesses[top].value
         if value <= largest:
             break
-        if beta_keep(rng, beta_of(row, j), row.tails[j], value):
+        if beta_try(rng, row, j, value):
             largest, chosen = value, j
             break
         n_guesses -= 1
         guesses[top] = guesses[n_guesses]
+        top = largest_of(guesses, n_guesses)
     # What is still open lies below its anchor.
     n_guesses = 0
     for start in range(0, row.n, 16):
@@ -197,9 +256,9 @@ cdef inline int beta_argmax(bitgen_t *rng, const betas_t *row, int skip, const u
             j = start + lane
             if j >= row.n or j == skip or (barred != NULL and barred[j]):
                 continue
-            if beta_of(row, j).anchor > largest:
-                guesses[n_guesses].value = beta_of(row, j).anchor
-                guesses[n_guesses].index = j
+            value = beta_anchor(beta_of(row, j))
+            if value > largest:
+                guesses[n_guesses].value, guesses[n_guesses].index = value, j
                 n_guesses += 1
     while n_guesses > 0:
         top = largest_of(guesses, n_guesses)

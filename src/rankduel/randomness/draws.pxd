@@ -16,6 +16,11 @@ cdef inline uint64_t eight_bytes(bitgen_t *rng) noexcept nogil:
     return rng.next_uint64(rng.state)
 
 
+cdef inline uint64_t eight_bytes_if(bitgen_t *rng, bint needed) noexcept nogil:
+    """64 random bits, or the largest number where nobody looks at them."""
+    return rng.next_uint64(rng.state) if needed else ~(<uint64_t>0)
+
+
 cdef inline int below(bitgen_t *rng, int n) noexcept nogil:
     """One of 0, ..., n - 1, each as likely."""
     return <int>random_interval(rng, n - 1) if n > 1 else 0
