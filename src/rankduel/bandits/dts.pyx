@@ -53,8 +53,10 @@ cdef class DTS(Optimistic):
     cdef uint8_t *tops
     cdef uint8_t *odds  # odds[i, j] that theta_ij > 1/2, in 256ths
     cdef double *rests  # and what the rounding left
-    cdef uint8_t *fresh  # scratch of the tournament: 1 for the arms not yet drawn as candidates
-    cdef uint16_t *beaten  # and how many of the drawn candidates have beaten each arm
+    cdef int64_t *leader  # of the last tournament
+    cdef uint8_t *fresh  # scratch of the tournament: fresh[b, q] if q has not settled its duels with block b
+    cdef uint16_t *beaten  # how many rows have beaten each arm
+    cdef int *settled  # how many rows have settled their duels with each block
     cdef int *candidates
     cdef guess_t *guesses
     cdef int stride
@@ -69,11 +71,13 @@ cdef class DTS(Optimistic):
         self.tops = <uint8_t *>self.array("tops", (n, self.stride), np.uint8)
         self.odds = <uint8_t *>self.array("odds", (n, self.stride), np.uint8)
         self.rests = <double *>self.array("rests", (n, self.stride), np.float64)
-        self.fresh = <uint8_t *>malloc(self.stride)
+        self.leader = <int64_t *>self.array("leader", 1)
+        self.fresh = <uint8_t *>malloc(self.stride // 16 * self.stride)
+        self.settled = <int *>malloc(self.stride // 16 * sizeof(int))
         self.beaten = <uint16_t *>malloc(self.stride * sizeof(uint16_t))
         self.candidates = <int *>malloc(n * sizeof(int))
         self.guesses = <guess_t *>malloc(n * sizeof(guess_t))
-        if self.fresh == NULL or self.beaten == NULL or self.candidates == NULL or self.guesses == NULL:
+        if self.fresh == NULL or self.settled == NULL or self.beaten == NULL or self.candidates == NULL or self.guesses == NULL:
             raise MemoryError
         for i in range(n):
             for j in range(n):
@@ -85,6 +89,7 @@ cdef class DTS(Optimistic):
 
     def __dealloc__(self):
         free(self.fresh)
+        free(self.settled)
         free(self.beaten)
         free(self.candidates)
         free(self.guesses)
@@ -99,8 +104,13 @@ cdef class DTS(Optimistic):
         return 0
 
     cdef int first(self) noexcept nogil:
-        """The candidate that wins most of a tournament of samples."""
-        cdef int n = self.n_arms, i, r, n_candidates = 0, score, best = -1, ties = 0, chosen = 0
+        """The candidate that wins most of a tournament of samples.
+
+        A row of the tournament is drawn in blocks of 16 opponents, and only as far as its arm can still come first.
+        Two candidates share one draw: what the row of an earlier one has settled is not drawn again.
+        """
+        cdef int n = self.n_arms, n_blocks = self.stride // 16, n_candidates = 0, r, i, block, drawn, score
+        cdef int best = -1, ties = 0, chosen = 0
         cdef int64_t fewest = n
         for i in range(n):  # C = arms with the largest number of j such that u_ij > 1/2
             if self.n_behind[i] < fewest:
@@ -109,38 +119,47 @@ cdef class DTS(Optimistic):
             if self.n_behind[i] == fewest:
                 self.candidates[n_candidates] = i
                 n_candidates += 1
+                if i == self.leader[0]:  # a high score first makes the other rows short
+                    self.candidates[n_candidates - 1] = self.candidates[0]
+                    self.candidates[0] = i
         if n_candidates == 1:
             return self.candidates[0]
-        memset(self.fresh, 1, self.stride)
+        memset(self.fresh, 1, n_blocks * self.stride)
         memset(self.beaten, 0, self.stride * sizeof(uint16_t))
+        memset(self.settled, 0, n_blocks * sizeof(int))
         for r in range(n_candidates):
             i = self.candidates[r]
-            # Two candidates share one draw: against those before it, i wins where they have not beaten it.
-            score = self.sample_row(i) + r - self.beaten[i]
-            self.fresh[i] = 0
+            score = self.settled[i // 16] - self.beaten[i]
+            drawn = 0
+            while drawn < n_blocks and score + n - 16 * drawn >= best:
+                score += self.sample(i, drawn)
+                drawn += 1
+            for block in range(drawn):
+                self.fresh[block * self.stride + i] = 0
+                self.settled[block] += 1
+            if drawn < n_blocks:
+                continue
             if score > best:
                 best, chosen, ties = score, i, 1
             elif score == best:
                 ties += 1
                 if below(self.rng, ties) == 0:
                     chosen = i
+        self.leader[0] = chosen
         return chosen
 
     @cython.final
-    cdef int sample_row(self, int i) noexcept nogil:
-        """How many fresh j have a sampled theta_ij > 1/2; each is beaten once more."""
-        cdef const uint8_t *limit = self.odds + <size_t>i * self.stride
-        cdef const double *rests = self.rests + <size_t>i * self.stride
+    cdef int sample(self, int i, int block) noexcept nogil:
+        """How many fresh j of a block have a sampled theta_ij > 1/2; each is beaten once more."""
+        cdef size_t start = <size_t>i * self.stride + 16 * block
         cdef uint64_t open[2]
         cdef uint8_t yes[16]
-        cdef int start, lane, score = 0
-        for start in range(0, self.stride, 16):
-            if draw16(limit + start, eight_bytes(self.rng), eight_bytes(self.rng), yes, open):
-                while (lane := next_lane(open)) >= 0:
-                    yes[lane] = uniform(self.rng) < rests[start + lane]
-            score += sum16(yes, self.fresh + start)
-            add16(self.beaten + start, yes)
-        return score
+        cdef int lane
+        if draw16(self.odds + start, eight_bytes(self.rng), eight_bytes(self.rng), yes, open):
+            while (lane := next_lane(open)) >= 0:
+                yes[lane] = uniform(self.rng) < self.rests[start + lane]
+        add16(self.beaten + 16 * block, yes)
+        return sum16(yes, self.fresh + i // 16 * self.stride + 16 * block)
 
     cdef int second(self, int first) noexcept nogil:
         """argmax phi_i over the arms with l_i,first <= 1/2, where phi_first = 1/2."""
