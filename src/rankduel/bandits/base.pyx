@@ -51,8 +51,8 @@ cdef class Bandit:
         if isinstance(n_arms, bool) or not isinstance(n_arms, (int, np.integer)) or not 1 <= n_arms < 2**31:
             raise ValueError(f"n_arms must be a whole number of at least 1, got {n_arms!r}")
         self.n_arms = self.n_alive = n_arms
-        self.seed = fresh_seed() if seed is None else seed
-        self._bit_generator = bit_generator(self.seed, "bandit")
+        self._bit_generator = bit_generator(seed := fresh_seed() if seed is None else seed, "bandit")
+        self.seed = int(seed)
         self.rng = <bitgen_t *>PyCapsule_GetPointer(self._bit_generator.capsule, "BitGenerator")
         self._parameters = parameters
         self._arrays = {}

@@ -4,10 +4,9 @@ import numpy as np
 
 cimport numpy as cnp
 from libc.math cimport log
+from libc.stdint cimport int64_t, uint8_t
 from libc.stdlib cimport calloc, free, malloc, qsort
 from libc.string cimport memcpy, memmove, memset
-
-from libc.stdint cimport int64_t, uint8_t
 
 from rankduel.bandits.base cimport FIRST, TIE, Bandit, duel_t, outcome_t
 from rankduel.bandits.parameters import number, whole
@@ -46,7 +45,7 @@ cdef class Merging(Bandit):
     """
 
     def __init__(self, n_arms, *, alpha, batch_size, c, seed):
-        alpha, c = number("alpha", alpha), number("c", c, above=0.0)
+        alpha, c = number("alpha", alpha), number("c", c)
         batch_size = whole("batch_size", batch_size, minimum=2)
         super().__init__(n_arms, seed=seed, alpha=alpha, batch_size=batch_size, c=c)
         self.alpha, self.batch_size, self.c, self.max_size = alpha, batch_size, c, 1.5 * batch_size
@@ -305,6 +304,7 @@ cdef class Merging(Bandit):
 
     @property
     def alive(self):
+        """The arms still in the race, in ascending order."""
         cdef int arm
         return np.array([arm for arm in range(self.n_arms) if self.home[arm] != NULL])
 

@@ -46,8 +46,9 @@ cdef class REX3(Bandit):
     cdef double gamma  # 0: adaptive
 
     def __init__(self, n_arms, *, gamma=None, seed=None):
+        gamma = gamma if gamma is None else number("gamma", gamma, at_most=0.5)
         super().__init__(n_arms, seed=seed, gamma=gamma)
-        self.gamma = 0 if gamma is None else number("gamma", gamma, at_most=0.5)
+        self.gamma = gamma or 0
         self.weights = Weights(self.n_arms)
         self._adopt("", self.weights)
 

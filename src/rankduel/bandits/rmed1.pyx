@@ -64,9 +64,10 @@ cdef class RMED1(Bandit):
     cdef uint8_t *listed  # in L_N
 
     def __init__(self, n_arms, *, f=None, seed=None):
+        f = f if f is None else number("f", f)
         super().__init__(n_arms, seed=seed, f=f)
         cdef int n = self.n_arms
-        self.f = 0.3 * n**1.01 if f is None else number("f", f)
+        self.f = 0.3 * n**1.01 if f is None else f
         self.wins = <double *>self.array("wins", (n, n), np.float64)
         self.rate = <double *>self.array("rate", (n, n), np.float64)
         self.share = <double *>self.array("share", (n, n), np.float64)

@@ -189,8 +189,9 @@ cdef class SparringEXP3(Sparring):
     cdef double gamma  # 0: adaptive
 
     def __init__(self, n_arms, *, gamma=None, seed=None):
+        gamma = gamma if gamma is None else number("gamma", gamma, at_most=1)
         super().__init__(n_arms, seed=seed, gamma=gamma)
-        self.gamma = 0 if gamma is None else number("gamma", gamma, at_most=1)
+        self.gamma = gamma or 0
         self.first, self.second = Weights(self.n_arms), Weights(self.n_arms)
         self._adopt("first_", self.first)
         self._adopt("second_", self.second)
