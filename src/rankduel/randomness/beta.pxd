@@ -83,7 +83,7 @@ cdef struct beta_t:
     double mass  # of the curve above the anchor
 
 cdef struct guess_t:
-    double value
+    double value, z
     int index
 
 cdef struct betas_t:
@@ -116,33 +116,35 @@ cdef inline uint8_t beta_top(double value) noexcept nogil:
     return <uint8_t>max(0.0, min(255.0, 256 * value))
 
 
-cdef inline double curvature(double n, double m) noexcept nogil:
-    """D: minus the second derivative of the log density, k / x^2 + (n - k) / (1 - x)^2, is at least this above m.
+cdef inline double slack(double m) noexcept nogil:
+    """How much larger the square of the curve's width must be than m (1 - m) / n, the density's own at the mode.
 
-    For m >= 1/2 it grows from its value at m. Else it is nowhere below n (m^(1/3) + (1 - m)^(1/3))^3, which is at least
-    n (4 - 6.75 (1/2 - m)^2) down to m = 1/10, and n always.
+    That is n / (m (1 - m) D), where D bounds minus the second derivative of the log density, k / x^2 + (n - k) / (1 - x)^2,
+    for x above m. For m >= 1/2 it grows from its value at m. Else it is nowhere below
+    n (m^(1/3) + (1 - m)^(1/3))^3, which is at least n (4 - 6.75 (1/2 - m)^2) down to m = 1/10, and n always.
     """
     if m >= 0.5:
-        return n / (m * (1 - m))
-    return n * (4 - 6.75 * (0.5 - m) * (0.5 - m)) if m >= 0.1 else n
+        return 1
+    return 1 / (m * (1 - m) * (4 - 6.75 * (0.5 - m) * (0.5 - m) if m >= 0.1 else 1))
 
 
 cdef inline void beta_fit(const betas_t *row, int j) noexcept nogil:
     """Lay the curve anew."""
     cdef beta_t *x = beta_of(row, j)
-    cdef double n = x.a + x.b - 2, m, d
+    cdef double inverse, m, wider
     row.tails[j] = row.tops[j] = ASK
+    x.gap = FLAT
     if x.a < 2 or x.b < 2:
-        x.gap = FLAT
         return
-    x.mode = m = (x.a - 1) / n
-    d = curvature(n, m)
-    x.width = 1 / sqrt(d)
-    x.mass = (n + 1) / (2 * sqrt(n * m * (1 - m) * d))  # F sqrt(pi / (2 D))
-    x.gap = (row.bar - m) * sqrt(d)
-    if x.gap < 0.6:
+    inverse = 1 / (x.a + x.b - 2)
+    m = (x.a - 1) * inverse
+    wider = slack(m)
+    x.mode, x.width = m, sqrt(m * (1 - m) * inverse * wider)
+    x.mass = (0.5 + 0.5 * inverse) * (sqrt(wider) if wider > 1 else 1)  # F sqrt(pi / (2 D))
+    if row.bar - m < 0.6 * x.width:
         x.gap = 0
     else:
+        x.gap = (row.bar - m) / x.width
         x.mass *= 0.7978845608028654 * exp(-x.gap * x.gap / 2) / x.gap  # sqrt(2 / pi)
     if 256 * x.mass < ASK:
         row.tails[j], row.tops[j] = <uint8_t>(256 * x.mass), beta_top(beta_anchor(x))
@@ -150,33 +152,37 @@ cdef inline void beta_fit(const betas_t *row, int j) noexcept nogil:
         x.gap = FLAT
 
 
-cdef inline bint beta_keep(bitgen_t *rng, const beta_t *x, double value, double log_curve, double room) noexcept nogil:
-    """Keep a proposed value with probability density / (F exp(log_curve) room)."""
-    cdef double k = x.a - 1, l = x.b - 1, u = rng.next_double(rng.state) * room
-    cdef double step = value - x.mode, t = step / x.mode, s = step / (1 - x.mode)
+cdef inline bint beta_keep(
+    bitgen_t *rng, const beta_t *x, double value, double log_curve, double mass, double rounded
+) noexcept nogil:
+    """Keep a proposed value with probability density / (F exp(log_curve)) mass / rounded."""
+    cdef double k = x.a - 1, l = x.b - 1, u = rng.next_double(rng.state) * rounded
+    cdef double step = value - x.mode, per = step / (x.mode * (1 - x.mode))
+    cdef double t = per * (1 - x.mode), s = per * x.mode  # step / mode, step / (1 - mode)
     cdef double log_ratio
     if value <= 0 or value >= 1:
         return False
-    # log(1 + t) >= t - t^2 / 2 + min(0, t^3 / (3 (1 + t))), and as much for -s; e^x >= 1 + x
-    log_ratio = -(k * t * t + l * s * s) / 2 - log_curve + (
+    # k log(1 + t) + l log(1 - s), where log(1 + t) >= t - t^2 / 2 + min(0, t^3 / (3 (1 + t))), and as much for -s;
+    # Stirling's rests are between 0 and 1 / (12 k); and e^x >= 1 + x: most values are kept here.
+    log_ratio = -(k + l) * (per * step / 2 + 1 / (12 * k * l)) - log_curve + (
         -l * s * s * s / (3 * (1 - s)) if step > 0 else k * t * t * t / (3 * (1 + t))
-    ) - (1 / k + 1 / l) / 12
-    if u <= 1 + log_ratio:
+    )
+    if u <= mass * (1 + log_ratio):
         return True
     log_ratio = k * log1p(t) + l * log1p(-s) - log_curve
     log_ratio += stirling_rest(k + l) - stirling_rest(k) - stirling_rest(l)
-    return log(u) <= log_ratio
+    return log(u / mass) <= log_ratio
 
 
 cdef inline double beta_below_anchor(bitgen_t *rng, const beta_t *x) noexcept nogil:
     """A draw, given that it is not above the anchor."""
     cdef double value, z, width
     if x.gap == 0:
-        width = 1 / sqrt(curvature(x.a + x.b - 2, 1 - x.mode))
+        width = sqrt(x.mode * (1 - x.mode) / (x.a + x.b - 2) * slack(1 - x.mode))
         while True:
             z = random_standard_normal(rng)
             value = x.mode - fabs(z) * width
-            if beta_keep(rng, x, value, -z * z / 2, 1):
+            if beta_keep(rng, x, value, -z * z / 2, 1, 1):
                 return value
     while True:
         value = random_beta(rng, x.a, x.b)
@@ -201,12 +207,12 @@ cdef inline int largest_of(const guess_t *guesses, int n) noexcept nogil:
     return top
 
 
-cdef inline bint beta_try(bitgen_t *rng, const betas_t *row, int j, double value) noexcept nogil:
+cdef inline bint beta_try(bitgen_t *rng, const betas_t *row, const guess_t *guess) noexcept nogil:
     """Keep a value above the anchor that was proposed by the curve, its mass rounded up to (tail + 1) / 256?"""
-    cdef const beta_t *x = beta_of(row, j)
-    cdef double z = (value - x.mode) / x.width
+    cdef const beta_t *x = beta_of(row, guess.index)
+    cdef double z = guess.z
     cdef double log_curve = -z * z / 2 if x.gap == 0 else x.gap * x.gap / 2 - x.gap * z
-    return beta_keep(rng, x, value, log_curve, (row.tails[j] + 1) / (256 * x.mass))
+    return beta_keep(rng, x, guess.value, log_curve, 256 * x.mass, row.tails[guess.index] + 1)
 
 
 cdef inline int beta_argmax(bitgen_t *rng, const betas_t *row, int skip, const uint8_t *barred, double floor) noexcept nogil:
@@ -217,7 +223,7 @@ cdef inline int beta_argmax(bitgen_t *rng, const betas_t *row, int skip, const u
     cdef guess_t *guesses = row.scratch
     cdef beta_t *x
     cdef uint64_t found[2]
-    cdef double largest = floor, value
+    cdef double largest = floor, value, z
     cdef int start, lane, j, top = 0, n_guesses = 0, chosen = -1
     for start in range(0, row.n, 16):
         at_most16(eight_bytes(rng), eight_bytes_if(rng, row.n - start > 8), row.tails + start, found)
@@ -231,19 +237,16 @@ cdef inline int beta_argmax(bitgen_t *rng, const betas_t *row, int skip, const u
                     beta_fit(row, j)
                 if row.tails[j] == ASK or 256 * rng.next_double(rng.state) >= row.tails[j] + 1:
                     continue
-            if x.gap == 0:
-                value = x.mode + x.width * fabs(random_standard_normal(rng))
-            else:
-                value = x.mode + x.width * (x.gap + random_standard_exponential(rng) / x.gap)
-            guesses[n_guesses].value, guesses[n_guesses].index = value, j
+            z = fabs(random_standard_normal(rng)) if x.gap == 0 else x.gap + random_standard_exponential(rng) / x.gap
+            value = x.mode + x.width * z
+            guesses[n_guesses].value, guesses[n_guesses].z, guesses[n_guesses].index = value, z, j
             top = n_guesses if value > guesses[top].value else top
             n_guesses += 1
     while n_guesses > 0:
-        j, value = guesses[top].index, guesses[top].value
-        if value <= largest:
+        if guesses[top].value <= largest:
             break
-        if beta_try(rng, row, j, value):
-            largest, chosen = value, j
+        if beta_try(rng, row, &guesses[top]):
+            largest, chosen = guesses[top].value, guesses[top].index
             break
         n_guesses -= 1
         guesses[top] = guesses[n_guesses]

@@ -1,0 +1,52 @@
+"""The command line: `rankduel simulate`, `demo`, `bandits`, `problems`."""
+
+import io
+import os
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from typing import NoReturn
+
+import rankduel
+from rankduel.cli import bandits, demo, problems, simulate
+
+__all__ = ["main"]
+
+_ERROR, _INTERRUPTED, _BROKEN_PIPE = 2, 130, 141  # as shells have them
+
+
+class _Parser(ArgumentParser):
+    """An error is one line: a page of usage would hide it."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(_ERROR, f"{self.prog}: error: {' '.join(message.split())} (see {self.prog} --help)\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # where "±" cannot be written, it is a "?"
+    parser = _Parser(
+        prog="rankduel",
+        description="Find the best of hundreds of rankers from duels, with as little harm to users as possible.",
+        epilog="rankduel COMMAND --help says more, with examples.",
+    )
+    parser.add_argument("--version", action="version", version=f"rankduel {rankduel.__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    for command in (simulate, demo, bandits, problems):
+        command.declare(commands.add_parser)
+    arguments = sys.argv[1:] if arguments is None else arguments
+    options = parser.parse_args(arguments, Namespace(arguments=arguments))
+    try:
+        code: int = options.run(options)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    except BrokenPipeError:  # the reader had enough, as in `rankduel bandits | head -1`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _BROKEN_PIPE
+    except OSError as error:
+        print(f"rankduel: error: {error}", file=sys.stderr)
+        return _ERROR
+    return code

@@ -1,0 +1,25 @@
+"""`rankduel bandits`: what there is to play with."""
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
+
+from rankduel.bandits import REGISTRY
+from rankduel.cli.listing import entry
+
+__all__ = ["declare"]
+
+
+def declare(add_parser: Callable[..., ArgumentParser]) -> None:
+    """The command, which has no options."""
+    parser = add_parser(
+        "bandits",
+        help="list the bandits, with their parameters and defaults",
+        description="List the bandits, with their parameters and defaults, as --bandit takes them.",
+    )
+    parser.set_defaults(run=_list)
+
+
+def _list(_options: Namespace) -> int:
+    for name, bandit in REGISTRY.items():
+        print(entry(name, bandit.__doc__, bandit(1, seed=0).parameters))
+    return 0

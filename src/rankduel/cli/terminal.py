@@ -1,0 +1,20 @@
+"""Is there a terminal to draw on?"""
+
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["canvas"]
+
+
+def canvas(stream: TextIO) -> "Console | None":
+    """A rich console, if the stream is a terminal that can move its cursor and rich is installed; else None."""
+    if not stream.isatty():
+        return None
+    try:
+        from rich.console import Console  # noqa: PLC0415 - not of the core
+    except ImportError:
+        return None
+    console = Console(file=stream)
+    return None if console.is_dumb_terminal else console

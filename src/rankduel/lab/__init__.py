@@ -1,0 +1,27 @@
+"""The lab: an experiment is a plan of runs, each computed once and kept; tables and plots are made of them."""
+
+from rankduel.lab.engine import execute
+from rankduel.lab.plan import Experiment, Unit, normal_form, problem_from
+from rankduel.lab.plots import Curve, PlotUnavailable, save_plot
+from rankduel.lab.progress import Progress
+from rankduel.lab.results import Results, Row
+from rankduel.lab.showcase import Scene, Showcase, play_showcase
+from rankduel.lab.store import Store
+
+__all__ = [
+    "Curve",
+    "Experiment",
+    "PlotUnavailable",
+    "Progress",
+    "Results",
+    "Row",
+    "Scene",
+    "Showcase",
+    "Store",
+    "Unit",
+    "execute",
+    "normal_form",
+    "play_showcase",
+    "problem_from",
+    "save_plot",
+]

@@ -1,0 +1,148 @@
+"""What is to be computed: an `Experiment` is a plan of `Unit`s, each with a key of all that decides its result."""
+
+import hashlib
+import json
+import re
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import rankduel
+from rankduel.bandits import bandit_from
+from rankduel.preferences import Kind, PreferenceMatrix, Problem, problems, regret
+from rankduel.simulation import Run, Watch, log_checkpoints, run_bandit, run_seed, simulate
+
+__all__ = ["Experiment", "Unit", "normal_form", "problem_from"]
+
+_LONGEST = 10**15  # duels; the compiled loop counts in 64 bits
+_MOST_RUNS = 10**6
+
+
+@dataclass(frozen=True, eq=False)
+class Unit:
+    """One run of one bandit: computed once, stored at once, and found again by its key."""
+
+    problem: Problem
+    bandit: str  # in normal form
+    horizon: int
+    checkpoints: tuple[int, ...]
+    kind: Kind
+    seed: int  # of the experiment
+    index: int  # of the run
+
+    @cached_property
+    def content(self) -> dict[str, object]:
+        """Everything that the result depends on, as JSON can hold it."""
+        return {
+            "rankduel": rankduel.__version__,
+            "problem": self.problem.fingerprint,
+            "bandit": self.bandit,
+            "horizon": self.horizon,
+            "checkpoints": list(self.checkpoints),
+            "regret": self.kind,
+            "seed": self.seed,
+            "run": self.index,
+        }
+
+    @cached_property
+    def key(self) -> str:
+        """The sha256 of the content: same key, same numbers."""
+        return hashlib.sha256(json.dumps(self.content, sort_keys=True).encode()).hexdigest()
+
+    def play(self, watch: Watch | None = None) -> Run:
+        """Compute it. Bandit and world have streams of their own, so it does not matter when, where or beside whom."""
+        return simulate(
+            run_bandit(self.bandit, self.problem.n_arms, self.seed, self.index),
+            self.problem,
+            horizon=self.horizon,
+            checkpoints=self.checkpoints,
+            seed=run_seed(self.seed, self.index),
+            kind=self.kind,
+            watch=watch,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Experiment:
+    """Some bandits on one problem, each for so many runs. Wrong values are refused here, before anything is computed.
+
+    >>> experiment = Experiment(*problem_from("cycle2"), ("MergeDTS", "Uniform"), horizon=1000, runs=3)
+    >>> [(unit.index, unit.bandit[:8]) for unit in experiment.units][:3]
+    [(0, 'MergeDTS'), (0, 'Uniform('), (1, 'MergeDTS')]
+    """
+
+    name: str  # of the problem, for people
+    problem: Problem
+    bandits: tuple[str, ...]  # as people typed them
+    horizon: int
+    runs: int
+    seed: int = 0
+    kind: Kind = "average"
+    checkpoints: tuple[int, ...] = ()  # none given: log-spaced
+
+    def __post_init__(self) -> None:
+        for name, value, least, most in (
+            ("horizon", self.horizon, 1, _LONGEST),
+            ("runs", self.runs, 1, _MOST_RUNS),
+            ("seed", self.seed, 0, None),
+        ):
+            if value < least or (most is not None and value > most):
+                limits = f"at least {least}" if most is None else f"from {least} to {most:.0e}"
+                raise ValueError(f"{name} must be a whole number {limits}, got {value}")
+        if not self.bandits:
+            raise ValueError("an experiment needs a bandit")
+        for spec, times in Counter(self.specs).items():
+            if times > 1:
+                raise ValueError(f"{self.bandits[self.specs.index(spec)]} is there {times} times, as {spec}")
+        regret(self.problem, self.kind)  # does this problem have that regret?
+        if not self.checkpoints:
+            object.__setattr__(self, "checkpoints", tuple(log_checkpoints(self.horizon).tolist()))
+
+    @cached_property
+    def specs(self) -> tuple[str, ...]:
+        """The bandits in normal form."""
+        return tuple(normal_form(bandit, self.problem.n_arms) for bandit in self.bandits)
+
+    @cached_property
+    def units(self) -> tuple[Unit, ...]:
+        """Run by run, not bandit by bandit: so what is done at any time is a smaller experiment of the same kind."""
+        return tuple(
+            Unit(self.problem, spec, self.horizon, self.checkpoints, self.kind, self.seed, index)
+            for index in range(self.runs)
+            for spec in self.specs
+        )
+
+    @cached_property
+    def key(self) -> str:
+        """The sha256 of its units' keys."""
+        return hashlib.sha256("".join(unit.key for unit in self.units).encode()).hexdigest()
+
+    @property
+    def file_name(self) -> str:
+        """For its files, without a suffix: a name to recognise, and enough of the key to be the only one."""
+        return f"{re.sub(r'[^A-Za-z0-9_]+', '-', self.name).strip('-')[:60]}-{self.key[:8]}"
+
+
+def normal_form(bandit: str, n_arms: int) -> str:
+    """A bandit's spec with every parameter in it, defaults too: one text for all the ways to type the same thing.
+
+    >>> normal_form("MergeRUCB(c=400_000)", 20) == normal_form(" MergeRUCB( alpha=0.8**6 ) ", 20)
+    True
+    """
+    made = bandit_from(bandit, n_arms, seed=0)
+    parameters = ", ".join(f"{name}={value!r}" for name, value in made.parameters.items())
+    return f"{type(made).__name__}({parameters})"
+
+
+def problem_from(text: str) -> tuple[str, Problem]:
+    """The name and the problem that a user typed: a named one, perhaps with options, or else a matrix file.
+
+    >>> problem_from("bradley_terry(n_arms=7)")
+    ('bradley_terry(n_arms=7)', <PreferenceMatrix: 7 arms, Condorcet winner 5>)
+    """
+    if text.partition("(")[0].strip() in problems.PROBLEMS:
+        return text, problems.named(text)
+    if Path(text).is_file():
+        return Path(text).name.partition(".")[0], PreferenceMatrix.load(text)
+    raise ValueError(f"no problem {text!r}: it is neither a file nor one of {', '.join(problems.PROBLEMS)}")

@@ -1,0 +1,69 @@
+"""Regret curves as PNG and SVG."""
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from rankduel.lab.store import write_whole
+
+__all__ = ["Curve", "PlotUnavailable", "save_plot"]
+
+# Okabe and Ito's colours, told apart by the colour-blind too; yellow is left out, being too pale for a line on white.
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+_STYLES = ("-", "--", ":")  # a second round of the colours is dashed, a third dotted
+_SHOWN = 10_000  # the last decades of duels; before them there is nothing to see
+
+
+class PlotUnavailable(RuntimeError):  # noqa: N818 - it names what was found, as KeyError does
+    """There is no matplotlib to draw with."""
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """A line of a plot, with a band around it if `error` is given."""
+
+    label: str
+    duels: npt.NDArray[np.int64]
+    regret: npt.NDArray[np.float64]
+    error: npt.NDArray[np.float64] | None = None
+
+
+def save_plot(stem: Path, curves: Sequence[Curve], *, title: str, regret: str) -> list[Path]:
+    """Draw cumulative regret against duels on a log axis, into `stem`.png and .svg; the paths of the two.
+
+    Same curves, same bytes: the files hold no date.
+    """
+    try:
+        from matplotlib import rc_context  # noqa: PLC0415 - not of the core
+        from matplotlib.figure import Figure  # noqa: PLC0415 - not of the core
+        from matplotlib.ticker import StrMethodFormatter  # noqa: PLC0415 - not of the core
+    except ImportError as error:
+        raise PlotUnavailable("no plot without matplotlib: pip install 'rankduel[lab]'") from error
+    figure = Figure(figsize=(8, 5), layout="constrained")
+    axes = figure.add_subplot()
+    for number, curve in enumerate(curves):
+        colour = _COLOURS[number % len(_COLOURS)]
+        style = _STYLES[number // len(_COLOURS) % len(_STYLES)]
+        axes.plot(curve.duels, curve.regret, style, color=colour, label=curve.label, linewidth=1.8)
+        if curve.error is not None:
+            low, high = curve.regret - curve.error, curve.regret + curve.error
+            axes.fill_between(curve.duels, low, high, color=colour, alpha=0.25, linewidth=0)
+    last = max(curve.duels[-1] for curve in curves)
+    axes.set(title=title, xlabel="duels", ylabel=regret, xscale="log", ylim=(0, None))
+    axes.set_xlim(max(1, last / _SHOWN), max(2, last) * 1.1)
+    axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
+    axes.grid(alpha=0.3)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(loc="upper left", frameon=False)
+    paths = []
+    with rc_context({"svg.hashsalt": "rankduel"}):
+        for suffix, options in ((".png", {"dpi": 150}), (".svg", {"metadata": {"Date": None}})):
+            file = io.BytesIO()
+            figure.savefig(file, format=suffix[1:], **options)
+            paths.append(stem.with_name(stem.name + suffix))
+            write_whole(paths[-1], file.getvalue())
+    return paths

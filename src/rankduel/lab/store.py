@@ -1,0 +1,79 @@
+"""The folder of results: every finished run is one small file, written whole or not at all."""
+
+import hashlib
+import json
+import os
+import secrets
+from pathlib import Path
+
+import numpy as np
+
+from rankduel.lab.plan import Unit
+from rankduel.simulation import Run
+
+__all__ = ["Store", "write_whole"]
+
+_SCHEMA = 1
+
+
+class Store:
+    """Finished runs by key, in `folder/runs/<key>.json`.
+
+    A file appears under its name only when it is complete, so that a process may die at any moment and several may
+    share a folder: at worst they compute the same run twice, and it is the same run. A file that was damaged later
+    does not fit its checksum and counts as missing.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def prepare(self) -> None:
+        """Make the folder, so that an impossible one is found out before the work."""
+        (self.folder / "runs").mkdir(parents=True, exist_ok=True)
+
+    def path(self, unit: Unit) -> Path:
+        """Where a unit's run is, or will be."""
+        return self.folder / "runs" / f"{unit.key}.json"
+
+    def read(self, unit: Unit) -> Run | None:
+        """The run of a unit; None if it is missing or damaged."""
+        try:
+            stored = json.loads(self.path(unit).read_bytes())
+            record = stored["record"]
+            intact = stored["schema"] == _SCHEMA and stored["sha256"] == _digest(record)
+        except (FileNotFoundError, ValueError, LookupError, TypeError, RecursionError):
+            return None
+        if not intact or record["unit"] != unit.content:
+            return None
+        run = record["run"]
+        return Run(
+            **run
+            | {
+                "checkpoints": np.array(unit.checkpoints, np.int64),
+                "regret": np.array(run["regret"], np.float64),
+            }
+        )
+
+    def write(self, unit: Unit, run: Run) -> None:
+        """Keep a run. Without fsync: what a power cut spoils is found out by its checksum and computed again."""
+        kept = {name: value for name, value in vars(run).items() if name != "checkpoints"}  # the unit has them
+        record = {"unit": unit.content, "run": kept | {"regret": run.regret.tolist()}}
+        write_whole(
+            self.path(unit),
+            json.dumps({"schema": _SCHEMA, "sha256": _digest(record), "record": record}).encode(),
+        )
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file in one step: a reader, or a crash, sees the old content or the new one and nothing between."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    try:
+        draft.write_bytes(content)
+        os.replace(draft, path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _digest(record: object) -> str:
+    return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()

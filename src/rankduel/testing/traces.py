@@ -1,0 +1,120 @@
+"""Same seed, same trace: asked and told by hand, simulated, promptly or late."""
+
+from collections.abc import Callable
+
+from rankduel.bandits import Bandit
+from rankduel.preferences import PreferenceMatrix, regret
+from rankduel.randomness import generator
+from rankduel.simulation import MatrixWorld, Play, simulate
+from rankduel.testing.contract import require_consistent
+from rankduel.testing.ground import (
+    Coin,
+    Factory,
+    Trace,
+    arms_of,
+    ladder,
+    play,
+    require,
+    require_same_state,
+    state,
+)
+from rankduel.types import Duel, Outcome
+
+IN_FLIGHT = 50
+
+
+def same_seed(factory: Factory) -> None:
+    """Two bandits of one seed that are told the same ask for the same duels, and end in the same state."""
+    for n_arms in (2, 7, 20):
+        one, other = factory(n_arms, seed=12), factory(n_arms, seed=12)
+        traces = [play(bandit, Coin(ladder(n_arms), 12), 400) for bandit in (one, other)]
+        for duel, twin in zip(*traces, strict=True):
+            require(duel == twin, f"with the same seed and outcomes, {duel} and {twin} were asked for")
+        require_same_state(state(one), state(other), "same seed, same outcomes")
+
+
+def different_seeds(factory: Factory) -> None:
+    """Another seed gives another trace. Leave this out for a bandit without any randomness."""
+    traces = []
+    for seed in (13, 14, 15):
+        bandit = factory(20, seed=seed)
+        require(bandit.seed == seed, f"made with seed {seed}, it has seed {bandit.seed}")
+        traces.append(arms_of(play(bandit, lambda _: Outcome.FIRST, 200)))
+    for trace in traces[1:]:
+        require(trace != traces[0], "bandits of different seeds ask for the same duels, as if the seed were ignored")
+
+
+def live_is_compiled(factory: Factory) -> None:
+    """`ask` and `tell` by hand, and a simulation in the same world, are one trace and end in one state."""
+    for n_arms in (2, 5, 20):
+        problem = ladder(n_arms)
+        live, simulated, at_once = (factory(n_arms, seed=16) for _ in range(3))
+        coin, cost = Coin(problem, 17), regret(problem)
+        loop = Play(simulated, MatrixWorld(problem, 17), cost)
+        for step in range(1, 601):
+            if live.n_alive == 1:
+                break
+            before, duel = loop.regret, live.ask()
+            live.tell(duel, coin(duel))
+            loop.advance(step)
+            suffered, expected = loop.regret - before, cost.of(duel.first, duel.second)
+            require(
+                abs(suffered - expected) < 1e-9, f"duel {step}: live {duel}, simulated one of regret {suffered:.4f}"
+            )
+        require_same_state(state(live), state(simulated), f"after {live.asked} duels, live and simulated")
+        run = simulate(at_once, problem, horizon=live.asked, seed=17)
+        require_same_state(state(live), state(at_once), f"after {live.asked} duels, live and simulate()")
+        require(
+            abs(run.regret[-1] - loop.regret) < 1e-9, f"simulate() finds regret {run.regret[-1]}, not {loop.regret}"
+        )
+
+
+def late_tells(factory: Factory) -> None:
+    """Outcomes that come late, in any order or never leave a bandit legal and its trace a function of its seed."""
+    for n_arms in (3, 20):
+        problem = ladder(n_arms)
+        bandits = [factory(n_arms, seed=18) for _ in range(2)]
+        traces = [play_late(bandit, problem, 1200, seed=18, look=_consistent) for bandit in bandits]
+        require(traces[0] == traces[1], "with the same seed and the same late outcomes, the traces differ")
+        require_same_state(state(bandits[0]), state(bandits[1]), "same seed, same late outcomes")
+        for duel in traces[0]:
+            require(min(duel.first, duel.second) >= 0, f"{duel} names an arm that does not exist")
+            require(max(duel.first, duel.second) < n_arms, f"{duel} names an arm that does not exist")
+
+
+def _consistent(bandit: Bandit, in_flight: Trace) -> None:
+    if bandit.asked % 100 == 0:
+        require_consistent(bandit, f"{bandit.told} late outcomes told")
+        require(
+            sorted(bandit.pending, key=_number) == sorted(in_flight, key=_number), "pending is not what is in flight"
+        )
+
+
+def _number(duel: Duel) -> int:
+    return duel.number
+
+
+def play_late(
+    bandit: Bandit,
+    problem: PreferenceMatrix,
+    n_duels: int,
+    *,
+    seed: int,
+    look: Callable[[Bandit, Trace], None] = lambda bandit, in_flight: None,
+) -> Trace:
+    """As `play`, but with up to 50 duels in flight, told in bursts and in random order; every tenth is forgotten."""
+    coin, draws = Coin(problem, seed), generator(seed, "late")
+    trace: Trace = []
+    in_flight: Trace = []
+    for _ in range(n_duels):
+        trace.append(bandit.ask())
+        in_flight.append(trace[-1])
+        left = draws.integers(IN_FLIGHT) if len(in_flight) == IN_FLIGHT else IN_FLIGHT
+        while len(in_flight) > left:
+            duel = in_flight.pop(draws.integers(len(in_flight)))
+            if draws.random() < 0.1:
+                bandit.forget(duel)
+            else:
+                bandit.tell(duel, coin(duel))
+        look(bandit, in_flight)
+    return trace
