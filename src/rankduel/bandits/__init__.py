@@ -27,7 +27,6 @@ REGISTRY: dict[str, type[Bandit]] = {
 }
 
 
-
 def bandit_from(spec: str, n_arms: int, *, seed: int | None = None) -> Bandit:
     """The bandit of a spec as people type it.
 

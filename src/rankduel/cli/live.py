@@ -22,10 +22,13 @@ _FRAME = 0.04  # seconds that a scene is shown: the whole takes about eight
 def draw_scenes(console: Console) -> Iterator[Show]:
     """A watcher that draws a scene and lets it be seen."""
     with Live(console=console, auto_refresh=False) as live:
+        due = time.monotonic()
 
         def show(scene: Scene) -> None:
+            nonlocal due
             live.update(_picture(scene), refresh=True)
-            time.sleep(_FRAME)
+            due += _FRAME
+            time.sleep(max(0.0, due - time.monotonic()))
 
         yield show
 

@@ -5,7 +5,7 @@ import json
 import re
 from collections import Counter
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 import rankduel
@@ -36,6 +36,7 @@ class Unit:
         """Everything that the result depends on, as JSON can hold it."""
         return {
             "rankduel": rankduel.__version__,
+            "sources": _sources(),
             "problem": self.problem.fingerprint,
             "bandit": self.bandit,
             "horizon": self.horizon,
@@ -121,7 +122,20 @@ class Experiment:
     @property
     def file_name(self) -> str:
         """For its files, without a suffix: a name to recognise, and enough of the key to be the only one."""
-        return f"{re.sub(r'[^A-Za-z0-9_]+', '-', self.name).strip('-')[:60]}-{self.key[:8]}"
+        name = re.sub(r"\W+", "-", self.name).strip("-")[:60] or "problem"
+        return f"{name}-{self.key[:8]}"
+
+
+@cache
+def _sources() -> str:
+    """The sha256 of the code that computes a run: after a change to it, nothing old is taken for a result of the new."""
+    package = Path(rankduel.__file__).parent
+    digest = hashlib.sha256()
+    for room in ("bandits", "preferences", "randomness", "simulation"):
+        for file in sorted((package / room).iterdir()):
+            if file.suffix in {".py", ".pyx", ".pxd"}:
+                digest.update(f"{room}/{file.name}".encode() + file.read_bytes())
+    return digest.hexdigest()
 
 
 def normal_form(bandit: str, n_arms: int) -> str:
@@ -139,7 +153,7 @@ def problem_from(text: str) -> tuple[str, Problem]:
     """The name and the problem that a user typed: a named one, perhaps with options, or else a matrix file.
 
     >>> problem_from("bradley_terry(n_arms=7)")
-    ('bradley_terry(n_arms=7)', <PreferenceMatrix: 7 arms, Condorcet winner 5>)
+    ('bradley_terry(n_arms=7)', <PreferenceMatrix: 7 arms, Condorcet winner 6>)
     """
     if text.partition("(")[0].strip() in problems.PROBLEMS:
         return text, problems.named(text)

@@ -53,12 +53,13 @@ def save_plot(stem: Path, curves: Sequence[Curve], *, title: str, regret: str) -
             low, high = curve.regret - curve.error, curve.regret + curve.error
             axes.fill_between(curve.duels, low, high, color=colour, alpha=0.25, linewidth=0)
     last = max(curve.duels[-1] for curve in curves)
-    axes.set(title=title, xlabel="duels", ylabel=regret, xscale="log", ylim=(0, None))
+    axes.set(xlabel="duels", ylabel=regret, xscale="log", ylim=(0, None))
+    axes.set_title(title, wrap=True)
     axes.set_xlim(max(1, last / _SHOWN), max(2, last) * 1.1)
     axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
     axes.grid(alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(loc="upper left", frameon=False)
+    axes.legend(loc="best", frameon=False, fontsize=min(10, 180 / len(curves))).set_in_layout(False)
     paths = []
     with rc_context({"svg.hashsalt": "rankduel"}):
         for suffix, options in ((".png", {"dpi": 150}), (".svg", {"metadata": {"Date": None}})):

@@ -15,7 +15,6 @@ import numpy.typing as npt
 import rankduel
 from rankduel.lab.plan import Experiment
 from rankduel.lab.plots import Curve
-from rankduel.lab.progress import computed_duels
 from rankduel.lab.store import write_whole
 from rankduel.simulation import Run, run_seed
 
@@ -132,7 +131,7 @@ def _row(bandit: str, runs: list[Run], best: tuple[int, ...]) -> Row:
         lost=sum(run.winner is not None and run.winner not in best for run in runs),
         champion_right=sum(run.champion in best for run in runs),
         converged_at=None if math.isinf(converged) else converged,
-        cpu_us_per_duel=1e6 * sum(run.cpu_seconds for run in runs) / max(1, sum(computed_duels(run) for run in runs)),
+        cpu_us_per_duel=1e6 * sum(run.cpu_seconds for run in runs) / max(1, sum(run.computed for run in runs)),
     )
 
 

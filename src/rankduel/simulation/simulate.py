@@ -35,10 +35,14 @@ class Run:
     cpu_seconds: float
 
     @property
+    def computed(self) -> int:
+        """The duels that had to be computed: up to convergence."""
+        return self.duels if self.converged_at is None else self.converged_at
+
+    @property
     def cpu_per_duel(self) -> float:
-        """Seconds of CPU per duel that had to be computed: up to convergence."""
-        computed = self.duels if self.converged_at is None else self.converged_at
-        return self.cpu_seconds / max(1, computed)
+        """Seconds of CPU per computed duel."""
+        return self.cpu_seconds / max(1, self.computed)
 
 
 def log_checkpoints(horizon: int, per_decade: int = 20) -> npt.NDArray[np.int64]:
@@ -111,10 +115,10 @@ def _advance(play: Play, until: int, watch: Watch | None) -> None:
     while play.duels < until and not play.settled:
         begun = time.perf_counter()
         play.advance(min(until, play.duels + step))
-        if watch is not None:
-            watch(play)
         took = time.perf_counter() - begun
         step = max(1, min(2 * step, int(step * PULSE / took))) if took > 0 else 2 * step
+        if watch is not None:
+            watch(play)
 
 
 def _world(problem: Problem, seed: int) -> World:

@@ -1,0 +1,49 @@
+from pathlib import Path
+
+import pytest
+
+from cli.processes import run
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("", "the following arguments are required: COMMAND"),
+        ("simulat", "invalid choice: 'simulat'"),
+        ("simulate", "the following arguments are required: PROBLEM"),
+        ("simulate nowhere.npz", "no problem 'nowhere.npz': it is neither a file nor one of cycle, cycle2, web_search"),
+        ("simulate bad.csv", "P[0, 1] + P[1, 0] = 1.2, expected 1"),
+        ("simulate text.txt", "text.txt cannot be read: line 1: could not convert string to float: 'once'"),
+        ("simulate bradley_terry", "options of bradley_terry: n_arms, spread, winner, seed"),
+        ("simulate bradley_terry(n_arms=0)", "n_arms must be an int >= 1, got 0"),
+        ("simulate random_tournament(n_arms=10**7)", "Unable to allocate"),
+        ("simulate cycle2 --bandit Nobody", "unknown bandit 'Nobody', expected one of MergeDTS, MergeRUCB, DTS, RMED1"),
+        ("simulate cycle2 --bandit MergeDTS(alpha=-1)", "alpha must be > 0, got -1"),
+        ("simulate cycle2 --bandit MergeDTS(beta=1)", "MergeDTS has no option 'beta', expected alpha, batch_size, c"),
+        ("simulate cycle2 --bandit MergeDTS(", "'(' was never closed"),
+        ("simulate cycle2 --bandit RUCB --bandit RUCB(alpha=0.51)", "RUCB is there 2 times, as RUCB(alpha=0.51)"),
+        ("simulate cycle2 --horizon 0", "argument --horizon: expected a whole number of at least 1, got '0'"),
+        ("simulate cycle2 --horizon 1.5", "argument --horizon: expected a whole number of at least 1, got '1.5'"),
+        ("simulate cycle2 --horizon inf", "argument --horizon: expected a whole number of at least 1, got 'inf'"),
+        ("simulate cycle2 --horizon many", "argument --horizon: expected a whole number of at least 1, got 'many'"),
+        ("simulate cycle2 --horizon 1e16", "horizon must be a whole number from 1 to 1e+15, got 10000000000000000"),
+        ("simulate cycle2 --runs 1e9", "runs must be a whole number from 1 to 1e+06, got 1000000000"),
+        ("simulate cycle2 --jobs 0", "argument --jobs: expected a whole number of at least 1, got '0'"),
+        ("simulate cycle2 --seed -1", "argument --seed: expected a whole number of at least 0, got '-1'"),
+        ("simulate cycle2 --format xml", "argument --format: invalid choice: 'xml'"),
+        ("simulate cycle2 --regret none", "argument --regret: invalid choice: 'none'"),
+        ("simulate cycle2 --speed 3", "unrecognized arguments: --speed 3"),
+        ("simulate cycle2 --out text.txt", "Not a directory: 'text.txt/runs'"),
+        ("demo --seed x", "argument --seed: expected a whole number of at least 0, got 'x'"),
+    ],
+)
+def test_one_clear_line_and_nothing_written(tmp_path: Path, arguments: str, message: str) -> None:
+    (tmp_path / "bad.csv").write_text("0.5,0.6\n0.6,0.5\n")
+    (tmp_path / "text.txt").write_text("once upon a time\n")
+    ran = run(*arguments.replace("--", " --").split(), cwd=tmp_path)
+    assert ran.returncode == 2
+    assert ran.stdout == ""
+    assert ran.stderr.startswith("rankduel")
+    assert ran.stderr.count("\n") == 1
+    assert message in ran.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.csv", "text.txt"]
