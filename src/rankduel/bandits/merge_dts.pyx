@@ -27,8 +27,8 @@ cdef class MergeDTS(Merging):
         seed: of the bandit's own random streams; None draws a fresh one.
 
     Cost
-        O(M^2) time per duel, but sixteen pairs of the sampled tournament take one vector comparison and the second
-        sample about two Beta draws; O(K M) memory. With one arm left, nothing.
+        O(M^2) time per duel, but sixteen pairs of the sampled tournament take one vector comparison, and the second
+        sample a normal number for about half of the arms; O(K M) memory. With one arm left, nothing.
 
     Guarantee
         With `theoretical` parameters, regret below 8 alpha M K ln(T + C) / gap^2 with probability 1 - 1/T (Theorem 1),

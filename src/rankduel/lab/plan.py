@@ -128,7 +128,7 @@ class Experiment:
 
 @cache
 def _sources() -> str:
-    """The sha256 of the code that computes a run: after a change to it, nothing old is taken for a result of the new."""
+    """The sha256 of the code that computes a run: what another version of it computed is never taken for its own."""
     package = Path(rankduel.__file__).parent
     digest = hashlib.sha256()
     for room in ("bandits", "preferences", "randomness", "simulation"):

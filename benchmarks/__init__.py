@@ -1,0 +1,1 @@
+"""What the kernels cost: `python -m benchmarks`. Results are asserted, times are only reported."""

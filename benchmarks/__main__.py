@@ -1,0 +1,34 @@
+"""`python -m benchmarks`: the table of the README. `--instructions`: callgrind's counts and how they have changed."""
+
+import argparse
+from collections.abc import Sequence
+
+import rankduel as rd
+from benchmarks import instructions, speed, start
+
+
+def parser() -> argparse.ArgumentParser:
+    """What can be asked for."""
+    options = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    options.add_argument("--quick", action="store_true", help="a few seconds: does it run at all?")
+    options.add_argument("--repeat", type=int, default=5, help="runs of each bandit (default 5)")
+    options.add_argument("--bandit", action="append", default=[], choices=list(rd.REGISTRY), help="only this one")
+    options.add_argument("--instructions", action="store_true", help="count instructions instead of time")
+    options.add_argument("--record", action="store_true", help="with --instructions: make these the recorded counts")
+    return options
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run what was asked for."""
+    asked = parser().parse_args(arguments)
+    if asked.instructions:
+        instructions.report(only=asked.bandit, record=asked.record, quick=asked.quick)
+        return
+    repeat = 1 if asked.quick else asked.repeat
+    speed.report(only=asked.bandit, repeat=repeat, quick=asked.quick)
+    if not asked.bandit:
+        start.report(repeat=repeat, quick=asked.quick)
+
+
+if __name__ == "__main__":
+    main()

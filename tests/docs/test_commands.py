@@ -1,0 +1,102 @@
+"""Every command in the documentation is one that works: parsed by the program itself, and run where that is quick."""
+
+import argparse
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import rankduel as rd
+from fences import ROOT, fences, name, pages
+from rankduel.cli import bandits, demo, main, problems, simulate
+from rankduel.lab import problem_from
+
+COMMANDS = (simulate, demo, bandits, problems)
+
+
+def lines() -> Iterator[tuple[str, list[str]]]:
+    """Where it stands, and the words of each line of a `sh` block, without its comment."""
+    for page in pages():
+        for fence in fences(page):
+            if fence.info == "sh":
+                for number, line in enumerate(fence.text.splitlines(), fence.line):
+                    if words := shlex.split(line, comments=True):
+                        yield f"{name(page)}:{number}", words
+
+
+def commands(program: str) -> list[tuple[str, list[str]]]:
+    return [(place, words) for place, words in lines() if words[0] == program]
+
+
+def parse(words: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(exit_on_error=False)
+    subparsers = parser.add_subparsers(required=True)
+    for command in COMMANDS:
+        command.declare(subparsers.add_parser)
+    return parser.parse_args(words)
+
+
+@pytest.mark.parametrize(("place", "words"), commands("rankduel"))
+def test_rankduel_commands(place: str, words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    if words[1] in ("bandits", "problems"):
+        assert main(words[1:]) == 0
+        assert capsys.readouterr().out
+        return
+    try:
+        asked = parse(words[1:])
+    except SystemExit:
+        pytest.fail(f"{place}: {capsys.readouterr().err}")
+    if words[1] == "simulate":
+        if asked.problem != "PROBLEM":
+            problem_from(asked.problem)
+        for spec in asked.bandit or []:
+            rd.bandit_from(spec, 20, seed=1)
+
+
+def test_commands_in_text() -> None:
+    # Within a sentence, as in `rankduel simulate cycle2`.
+    for page in pages():
+        for command in re.findall(r"`rankduel ([^`]+)`", page.read_text()):
+            assert shlex.split(command)[0] in {"simulate", "demo", "bandits", "problems", "--help", "COMMAND"}, command
+
+
+@pytest.mark.parametrize(("place", "words"), commands("make"))
+def test_make_targets(place: str, words: list[str]) -> None:
+    targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert set(words[1:]) <= targets, place
+
+
+@pytest.mark.parametrize(("place", "words"), commands("python"))
+def test_benchmark_commands(place: str, words: list[str]) -> None:
+    assert words[1:3] == ["-m", "benchmarks"], place
+    code = "import sys; from benchmarks.__main__ import parser; parser().parse_args(sys.argv[1:])"
+    subprocess.run([sys.executable, "-c", code, *words[3:]], cwd=ROOT, check=True)
+
+
+def test_other_commands_are_few() -> None:
+    assert {words[0] for _, words in lines()} <= {"rankduel", "make", "python", "pip", ".venv/bin/pytest"}
+
+
+def test_every_option_is_documented(capsys: pytest.CaptureFixture[str]) -> None:
+    page = (ROOT / "docs" / "cli.md").read_text()
+    for command in ("simulate", "demo"):
+        with pytest.raises(SystemExit):
+            main([command, "--help"])
+        options = set(re.findall(r"--[a-z]+", capsys.readouterr().out)) - {"--help"}
+        assert {option for option in options if option not in page} == set()
+
+
+def test_every_folder_of_tests_is_on_the_map() -> None:
+    told = (ROOT / "docs" / "design.md").read_text()
+    folders = {path.name for path in Path(ROOT / "tests").iterdir() if path.is_dir() and not path.name.startswith("_")}
+    assert {folder for folder in folders if f"`{folder}`" not in told and f"tests/{folder}" not in told} == set()
+
+
+def test_every_room_is_on_the_map() -> None:
+    told = (ROOT / "docs" / "design.md").read_text() + (ROOT / "CONTRIBUTING.md").read_text()
+    rooms = {path.name for path in (ROOT / "src" / "rankduel").iterdir() if (path / "__init__.py").exists()}
+    assert {room for room in rooms if told.count(f"| `{room}/`") + told.count(f", `{room}/`") < 2} == set()
