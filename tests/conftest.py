@@ -14,7 +14,7 @@ HERE = Path(__file__).resolve()
 @pytest.fixture
 def real_matrix() -> Callable[[str], PreferenceMatrix]:
     """Load one of the real matrices by name, or skip the test and say why."""
-    folders = [os.environ.get("RANKDUEL_DATA"), HERE.parents[2].parent / "shared" / "data"]
+    folders = [os.environ.get("RANKDUEL_DATA"), HERE.parents[1].parent / "shared" / "data"]
     found = [Path(folder) for folder in folders if folder and (Path(folder) / "matrices").is_dir()]
 
     def load(name: str) -> PreferenceMatrix:

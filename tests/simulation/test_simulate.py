@@ -189,9 +189,9 @@ def test_horizon_is_a_whole_number(horizon: int) -> None:
         rd.simulate(rd.Uniform(20), CYCLE2, horizon=horizon)
 
 
-@pytest.mark.parametrize("checkpoints", [[], [0, 5], [5, 5], [7, 3], [11]])
+@pytest.mark.parametrize("checkpoints", [[], [0, 5], [5, 5], [7, 3], [11], [1.5, 3.0]])
 def test_checkpoints_increase_within_the_horizon(checkpoints: list[int]) -> None:
-    with pytest.raises(ValueError, match="checkpoints must increase from at least 1 to at most 10"):
+    with pytest.raises(ValueError, match="checkpoints must be whole, from at least 1 up to at most 10"):
         rd.simulate(rd.Uniform(20), CYCLE2, horizon=10, checkpoints=checkpoints)
 
 

@@ -21,7 +21,7 @@ cdef class Bandit:
     cdef public int n_alive  # arms left; at 1 the bandit has its winner and is never asked again by a simulation
     cdef bitgen_t *rng
     cdef object _bit_generator
-    cdef dict _parameters, _arrays, _pending
+    cdef dict _parameters, _arrays, _ranges, _pending
 
     cdef int choose(self, duel_t *duel) except -1 nogil
     cdef int learn(self, const duel_t *duel, outcome_t outcome) except -1 nogil

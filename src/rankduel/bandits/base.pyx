@@ -56,6 +56,7 @@ cdef class Bandit:
         self.rng = <bitgen_t *>PyCapsule_GetPointer(self._bit_generator.capsule, "BitGenerator")
         self._parameters = parameters
         self._arrays = {}
+        self._ranges = {}  # of arrays whose values are indices: kernels trust them
         self._pending = {}
 
     # The two rules. A bandit in Cython overrides these; one in Python overrides `pick` and `update`.
@@ -127,8 +128,12 @@ cdef class Bandit:
         told.number, told.first, told.second = duel.number, duel.first, duel.second
         told.first_propensity, told.second_propensity = duel.propensity or (0, 0)
         self.told += 1
-        self.learn(&told, FIRST if outcome is Outcome.FIRST else SECOND if outcome is Outcome.SECOND else TIE)
-        self._pending.pop(duel.number)
+        try:
+            self.learn(&told, FIRST if outcome is Outcome.FIRST else SECOND if outcome is Outcome.SECOND else TIE)
+        except BaseException:
+            self.told -= 1
+            raise
+        del self._pending[duel.number]
 
     def forget(self, duel):
         """Give up on a duel that will never be told, so that nothing is kept for it."""
@@ -192,6 +197,7 @@ cdef class Bandit:
             "parameters": self._parameters,
             "asked": self.asked,
             "told": self.told,
+            "n_alive": self.n_alive,
             "generator": [int(word) for word in generator["state"]["state"]],
             "half_word": [generator["has_uint32"], generator["uinteger"]],
             "pending": [[duel.number, duel.first, duel.second, duel.propensity] for duel in self._pending.values()],
@@ -214,20 +220,20 @@ cdef class Bandit:
             raise SnapshotError(f"snapshot has schema {schema}, this version of rankduel reads {SCHEMA}")
         if cls is Bandit:
             from rankduel.bandits import REGISTRY  # it lists the subclasses of this class
-            if name not in REGISTRY:
+            if str(name) not in REGISTRY:
                 raise SnapshotError(f"snapshot of an unknown bandit {name!r}: restore it with its own class")
-            cls = REGISTRY[name]
+            cls = REGISTRY[str(name)]
         elif cls.__name__ != name:
             raise SnapshotError(f"snapshot of {name}, not of {cls.__name__}")
         try:
             bandit = cls(header["n_arms"], seed=header["seed"], **header["parameters"])
             bandit._take(header, arrays)
-        except (KeyError, TypeError, ValueError) as error:
-            raise SnapshotError(f"snapshot of {name} does not fit: {error}") from error
+        except Exception as error:
+            raise SnapshotError(f"snapshot of {name} does not fit: {error!r}") from error
         return bandit
 
     def _take(self, header, arrays):
-        self.asked, self.told = header["asked"], header["told"]
+        self.asked, self.told, self.n_alive = header["asked"], header["told"], header["n_alive"]
         state = self._bit_generator.state
         state["state"]["state"][:] = header["generator"]
         state["has_uint32"], state["uinteger"] = header["half_word"]
@@ -245,6 +251,9 @@ cdef class Bandit:
             stored = arrays[name]
             if stored.shape != array.shape or stored.dtype != array.dtype:
                 raise ValueError(f"{name} is {stored.dtype}{stored.shape}, expected {array.dtype}{array.shape}")
+            low, high = self._ranges.get(name, (-np.inf, np.inf))
+            if stored.size and not (stored.min() >= low and stored.max() <= high):
+                raise ValueError(f"{name} has values beyond {low} to {high}")
             array[...] = stored
 
     def __reduce__(self):

@@ -72,6 +72,7 @@ cdef class DTS(Optimistic):
         self.odds = <uint8_t *>self.array("odds", (n, self.stride), np.uint8)
         self.rests = <double *>self.array("rests", (n, self.stride), np.float64)
         self.leader = <int64_t *>self.array("leader", 1)
+        self._ranges["leader"] = (0, n - 1)
         self.fresh = <uint8_t *>malloc(self.stride // 16 * self.stride)
         self.settled = <int *>malloc(self.stride // 16 * sizeof(int))
         self.beaten = <uint16_t *>malloc(self.stride * sizeof(uint16_t))

@@ -5,7 +5,7 @@ import numpy as np
 cimport numpy as cnp
 from libc.math cimport log
 from libc.stdint cimport int64_t, uint8_t
-from libc.stdlib cimport calloc, free, malloc, qsort
+from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memmove, memset
 
 from rankduel.bandits.base cimport FIRST, TIE, Bandit, duel_t, outcome_t
@@ -30,11 +30,16 @@ cdef copied(const void *data, shape, dtype):
     return array
 
 
-cdef int larger_batch(const void *a, const void *b) noexcept nogil:
-    """For qsort: by size, then by first arm so that the order is the same everywhere."""
-    cdef batch_t *x = (<batch_t **>a)[0]
-    cdef batch_t *y = (<batch_t **>b)[0]
-    return x.size - y.size if x.size != y.size else x.arms[0] - y.arms[0]
+cdef void sort_by_size(batch_t **batches, int n) noexcept nogil:
+    """The smallest first; batches of one size stay in their order, which owes nothing to the arms' numbers."""
+    cdef batch_t *batch
+    cdef int i, k
+    for i in range(1, n):
+        batch, k = batches[i], i
+        while k > 0 and batches[k - 1].size > batch.size:
+            batches[k] = batches[k - 1]
+            k -= 1
+        batches[k] = batch
 
 
 cdef class Merging(Bandit):
@@ -162,14 +167,14 @@ cdef class Merging(Bandit):
         """Join the smallest with the largest while the sum stays within 3M/2; true if any were joined."""
         cdef int large = self.n_batches - 1
         cdef bint joined = False
-        qsort(self._batches, self.n_batches, sizeof(batch_t *), larger_batch)
+        sort_by_size(self._batches, self.n_batches)
         while large > 0:
             if self._batches[0].size + self._batches[large].size <= self.max_size:
                 self.join(0, large)  # the others move down by one
                 large -= 1
                 joined = True
             large -= 1
-        qsort(self._batches, self.n_batches, sizeof(batch_t *), larger_batch)
+        sort_by_size(self._batches, self.n_batches)
         return joined
 
     # Storage

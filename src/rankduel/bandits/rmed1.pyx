@@ -87,6 +87,7 @@ cdef class RMED1(Bandit):
         self._arrays["order"][:] = generator(self.seed, "arms").permutation(n)
         self._arrays["turns"][:n] = self._arrays["order"]  # L_C = L_R = all arms, L_N is empty
         self._arrays["waiting"][:] = 1
+        self._ranges.update(order=(0, n - 1), turns=(0, n - 1), best=(-1, n - 1), pair=(0, n), counts=(0, n))
         self.counts[0] = n
         self.pair[1] = 1
         self.best[0] = -1
@@ -119,9 +120,9 @@ cdef class RMED1(Bandit):
         if self.best[0] >= 0:
             return <int>self.best[0]
         for i in range(self.n_arms):
-            if self.evidence[i] < least:
-                least, chosen, ties = self.evidence[i], i, 1
-            elif self.evidence[i] == least:
+            least = min(least, self.evidence[i])
+        for i in range(self.n_arms):
+            if as_low(self.evidence[i], least):
                 ties += 1
                 if below(self.rng, ties) == 0:
                     chosen = i
@@ -204,10 +205,15 @@ cdef class RMED1(Bandit):
         if self.evidence[i] != before:
             if not (self.waiting[i] or self.listed[i] or i == self.last()):
                 self.barrier[0] = min(self.barrier[0], self.evidence[i])
-            if self.best[0] == i or (self.best[0] >= 0 and self.evidence[i] <= self.evidence[self.best[0]]):
+            if self.best[0] == i or (self.best[0] >= 0 and as_low(self.evidence[i], self.evidence[self.best[0]])):
                 self.best[0] = -1
 
     @property
     def champion(self):
         """i*, the arm that is most plausibly the winner."""
         return int(self._arrays["evidence"].argmin())
+
+
+cdef inline bint as_low(double evidence, double least) noexcept nogil:
+    """Equal sums of the same numbers may differ in their last digits: a tie is not decided by those."""
+    return evidence <= least + 1e-9 * (1 + least)

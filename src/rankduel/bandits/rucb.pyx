@@ -49,6 +49,7 @@ cdef class RUCB(Optimistic):
         super().__init__(n_arms, alpha=alpha, seed=seed)
         self.favourite = <int64_t *>self.array("favourite", 1)
         self.favourite[0] = -1
+        self._ranges["favourite"] = (-1, self.n_arms - 1)
 
     cdef int choose(self, duel_t *duel) except -1 nogil:
         duel.first = self.first()

@@ -82,9 +82,10 @@ def simulate(
     if horizon != int(horizon) or horizon < 1:
         raise ValueError(f"horizon must be a whole number of at least 1, got {horizon!r}")
     horizon = int(horizon)
-    points = log_checkpoints(horizon) if checkpoints is None else np.asarray(checkpoints, np.int64)
-    if points.ndim != 1 or len(points) == 0 or points[0] < 1 or points[-1] > horizon or (np.diff(points) <= 0).any():
-        raise ValueError(f"checkpoints must increase from at least 1 to at most {horizon}, got {checkpoints}")
+    points = log_checkpoints(horizon) if checkpoints is None else np.asarray(checkpoints)
+    whole = points.dtype.kind in "iu" and points.ndim == 1 and len(points) > 0
+    if not whole or points[0] < 1 or points[-1] > horizon or (np.diff(points) <= 0).any():
+        raise ValueError(f"checkpoints must be whole, from at least 1 up to at most {horizon}, got {checkpoints}")
 
     cost = regret(problem, kind)
     play = Play(bandit, _world(problem, seed), cost)
@@ -99,7 +100,7 @@ def simulate(
         watch(play)
     return Run(
         bandit=repr(bandit),
-        checkpoints=points,
+        checkpoints=points.astype(np.int64),
         regret=np.array(curve),
         winner=bandit.winner,
         champion=bandit.champion if bandit.winner is None else bandit.winner,
