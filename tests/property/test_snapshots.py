@@ -73,7 +73,19 @@ def edited(data: bytes, key: str, value: object) -> bytes:
     return file_.getvalue()
 
 
-KEYS = "schema bandit n_arms seed parameters asked told n_alive generator half_word pending".split()
+KEYS = [
+    "schema",
+    "bandit",
+    "n_arms",
+    "seed",
+    "parameters",
+    "asked",
+    "told",
+    "n_alive",
+    "generator",
+    "half_word",
+    "pending",
+]
 
 
 @pytest.mark.parametrize("key", KEYS)
