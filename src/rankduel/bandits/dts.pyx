@@ -11,7 +11,7 @@ from rankduel.bandits.base cimport duel_t
 from rankduel.bandits.optimistic cimport Optimistic
 from rankduel.bandits.versus cimport add16, draw16, odds, rest, sum16, versus_count, versus_new, versus_t
 from rankduel.randomness.beta cimport ASK, beta_argmax, betas_t, guess_t, next_lane
-from rankduel.randomness.draws cimport below, eight_bytes, uniform
+from rankduel.randomness.draws cimport best_t, consider, eight_bytes, uniform
 
 
 cdef class DTS(Optimistic):
@@ -111,7 +111,7 @@ cdef class DTS(Optimistic):
         Two candidates share one draw: what the row of an earlier one has settled is not drawn again.
         """
         cdef int n = self.n_arms, n_blocks = self.stride // 16, n_candidates = 0, r, i, block, drawn, score
-        cdef int best = -1, ties = 0, chosen = 0
+        cdef best_t best
         cdef int64_t fewest = n
         for i in range(n):  # C = arms with the largest number of j such that u_ij > 1/2
             if self.n_behind[i] < fewest:
@@ -125,6 +125,7 @@ cdef class DTS(Optimistic):
                     self.candidates[0] = i
         if n_candidates == 1:
             return self.candidates[0]
+        best.value, best.index, best.ties = -1, 0, 0
         memset(self.fresh, 1, n_blocks * self.stride)
         memset(self.beaten, 0, self.stride * sizeof(uint16_t))
         memset(self.settled, 0, n_blocks * sizeof(int))
@@ -132,22 +133,16 @@ cdef class DTS(Optimistic):
             i = self.candidates[r]
             score = self.settled[i // 16] - self.beaten[i]
             drawn = 0
-            while drawn < n_blocks and score + n - 16 * drawn >= best:
+            while drawn < n_blocks and score + n - 16 * drawn >= best.value:
                 score += self.sample(i, drawn)
                 drawn += 1
             for block in range(drawn):
                 self.fresh[block * self.stride + i] = 0
                 self.settled[block] += 1
-            if drawn < n_blocks:
-                continue
-            if score > best:
-                best, chosen, ties = score, i, 1
-            elif score == best:
-                ties += 1
-                if below(self.rng, ties) == 0:
-                    chosen = i
-        self.leader[0] = chosen
-        return chosen
+            if drawn == n_blocks:
+                consider(self.rng, &best, score, i)
+        self.leader[0] = best.index
+        return best.index
 
     @cython.final
     cdef int sample(self, int i, int block) noexcept nogil:

@@ -3,7 +3,7 @@
 from libc.math cimport log, sqrt
 
 from rankduel.bandits.merging cimport Merging, batch_t
-from rankduel.randomness.draws cimport below
+from rankduel.randomness.draws cimport below, best_t, consider
 
 cdef struct bound_t:
     double wins
@@ -50,20 +50,17 @@ cdef class MergeRUCB(Merging):
         super().__init__(n_arms, alpha=alpha, batch_size=batch_size, c=c, seed=seed)
 
     cdef int choose_in(self, const batch_t *batch, int *first, int *second) except -1 nogil:
-        cdef int c = below(self.rng, batch.size), j, d = -1, ties = 0
-        cdef double width = sqrt(self.alpha * log(self.told + 1 + self.c)), bound, highest = -1
+        cdef int c = below(self.rng, batch.size), j
+        cdef double width = sqrt(self.alpha * log(self.told + 1 + self.c)), bound
         cdef const bound_t *jc
+        cdef best_t best
+        best.value, best.index, best.ties = -1, -1, 0
         for j in range(batch.size):  # d = argmax u_jc, ties broken at random
             if j != c:
                 jc = self.bound(batch, j, c)
                 bound = jc.mean + width * jc.width if jc.width > 0 else 2  # x/0 := 1, in both terms
-                if bound > highest:
-                    highest, d, ties = bound, j, 1
-                elif bound == highest:
-                    ties += 1
-                    if below(self.rng, ties) == 0:
-                        d = j
-        first[0], second[0] = c, d
+                consider(self.rng, &best, bound, j)
+        first[0], second[0] = c, best.index
         return 0
 
     cdef bound_t *bound(self, const batch_t *batch, int i, int j) noexcept nogil:

@@ -8,7 +8,7 @@ from libc.stdint cimport int64_t, uint8_t
 from rankduel.bandits.base cimport FIRST, TIE, Bandit, duel_t, outcome_t
 from rankduel.bandits.parameters import number
 from rankduel.randomness import generator
-from rankduel.randomness.draws cimport below
+from rankduel.randomness.draws cimport below, best_t, consider
 
 
 cdef class RMED1(Bandit):
@@ -166,19 +166,15 @@ cdef class RMED1(Bandit):
     cdef int opponent(self, int l, int best) noexcept nogil:
         """i* if it is among O_l or O_l is empty, else argmin of the rate over j != l, ties broken at random."""
         cdef const double *rate = self.rate + <size_t>l * self.n_arms
-        cdef double lowest = 2
-        cdef int j, chosen = best, ties = 0
+        cdef int j
+        cdef best_t lowest
+        lowest.value, lowest.index, lowest.ties = -2, best, 0
         if (l != best and rate[best] <= 0.5) or self.n_opponents[l] == 0:
             return best
         for j in range(self.n_arms):
             if j != l:
-                if rate[j] < lowest:
-                    lowest, chosen, ties = rate[j], j, 1
-                elif rate[j] == lowest:
-                    ties += 1
-                    if below(self.rng, ties) == 0:
-                        chosen = j
-        return chosen
+                consider(self.rng, &lowest, -rate[j], j)
+        return lowest.index
 
     cdef int learn(self, const duel_t *duel, outcome_t outcome) except -1 nogil:
         cdef int winner = duel.first if outcome == FIRST else duel.second

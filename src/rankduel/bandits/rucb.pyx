@@ -7,7 +7,7 @@ from libc.stdint cimport int64_t
 
 from rankduel.bandits.base cimport duel_t
 from rankduel.bandits.optimistic cimport Optimistic
-from rankduel.randomness.draws cimport below, uniform
+from rankduel.randomness.draws cimport below, best_t, consider, uniform
 
 
 cdef class RUCB(Optimistic):
@@ -84,17 +84,14 @@ cdef class RUCB(Optimistic):
 
     cdef int second(self, int c) noexcept nogil:
         """d = argmax u_jc, where u_cc = 1/2; ties are broken at random, never in favour of c."""
-        cdef double width = self.alpha * log(self.told + 1), w, n, bound, highest = 0.5
-        cdef int j, d = c, ties = 0
+        cdef double width = self.alpha * log(self.told + 1), w, n, bound
+        cdef int j
+        cdef best_t best
+        best.value, best.index, best.ties = 0.5, c, 0
         for j in range(self.n_arms):
             if j != c:
                 w = self.wins[<size_t>j * self.n_arms + c]
                 n = w + self.wins[<size_t>c * self.n_arms + j]
                 bound = w / n + sqrt(width / n) if n > 0 else 2  # x/0 := 1, in both terms
-                if bound > highest or (bound == highest and ties == 0):
-                    highest, d, ties = bound, j, 1
-                elif bound == highest:
-                    ties += 1
-                    if below(self.rng, ties) == 0:
-                        d = j
-        return d
+                consider(self.rng, &best, bound, j)
+        return best.index

@@ -9,7 +9,7 @@ from rankduel.bandits.base cimport FIRST, SECOND, TIE, Bandit, duel_t, outcome_t
 from rankduel.bandits.parameters import number
 from rankduel.bandits.thompson cimport Thompson
 from rankduel.bandits.weights cimport Weights
-from rankduel.randomness.draws cimport below
+from rankduel.randomness.draws cimport best_t, consider
 
 
 cdef class Sparring(Bandit):
@@ -78,17 +78,14 @@ cdef class SparringUCB1(Sparring):
     cdef int pick(self, int side, int64_t t, double *propensity) noexcept nogil:
         cdef const double *wins = self.wins + <size_t>side * self.n_arms
         cdef const double *plays = self.plays + <size_t>side * self.n_arms
-        cdef double width = self.alpha * log(self.told + 1), bound, highest = -1
-        cdef int arm, chosen = 0, ties = 0
+        cdef double width = self.alpha * log(self.told + 1), bound
+        cdef int arm
+        cdef best_t best
+        best.value, best.index, best.ties = -1, 0, 0
         for arm in range(self.n_arms):
             bound = wins[arm] / plays[arm] + sqrt(width / plays[arm]) if plays[arm] > 0 else 1e300
-            if bound > highest:
-                highest, chosen, ties = bound, arm, 1
-            elif bound == highest:
-                ties += 1
-                if below(self.rng, ties) == 0:
-                    chosen = arm
-        return chosen
+            consider(self.rng, &best, bound, arm)
+        return best.index
 
     cdef void reward(self, int side, int64_t t, int arm, bint won, double propensity) noexcept nogil:
         self.wins[<size_t>side * self.n_arms + arm] += won

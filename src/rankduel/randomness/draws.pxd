@@ -24,3 +24,19 @@ cdef inline uint64_t eight_bytes_if(bitgen_t *rng, bint needed) noexcept nogil:
 cdef inline int below(bitgen_t *rng, int n) noexcept nogil:
     """One of 0, ..., n - 1, each as likely."""
     return <int>random_interval(rng, n - 1) if n > 1 else 0
+
+
+cdef struct best_t:
+    double value
+    int index
+    int ties  # how many have that value, 0 if it is only the bar to reach
+
+
+cdef inline void consider(bitgen_t *rng, best_t *best, double value, int index) noexcept nogil:
+    """argmax, one value at a time: the larger stays, and of equal ones each is as likely to."""
+    if value > best.value:
+        best.value, best.index, best.ties = value, index, 1
+    elif value == best.value:
+        best.ties += 1
+        if below(rng, best.ties) == 0:
+            best.index = index
