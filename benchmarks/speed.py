@@ -78,9 +78,9 @@ def per_call(work: Callable[[], object], seconds: float) -> float:
 
 
 def beta_call() -> Callable[[], object]:
-    """(b): one draw of 16 x 16 Beta variables, what a MergeDTS in NumPy does first in every duel."""
+    """(b): one draw of 16 x 16 Beta variables from whole counts, what a MergeDTS in NumPy does first in every duel."""
     draw = np.random.default_rng(1)
-    wins = draw.integers(0, 200, (16, 16)) + 1.0
+    wins = draw.integers(0, 200, (16, 16)) + 1
     losses = wins.T.copy()
     return lambda: draw.beta(wins, losses)
 
@@ -119,7 +119,7 @@ def report(*, only: list[str], repeat: int, quick: bool) -> None:
     name, problem = navigational()
     print(f"{name}: {problem.n_arms} arms, {repeat} runs of each bandit, CPU microseconds per duel")
     print("(a) the literal twin of tests/naive, its first second")
-    print("(b) one numpy.random.Generator.beta call on a 16 x 16 array, taken between the runs\n")
+    print("(b) one numpy.random.Generator.beta call on a 16 x 16 array of counts, taken between the runs\n")
     if quick:
         print("--quick: 2,000 duels each, too few to judge anything by\n")
     print(
