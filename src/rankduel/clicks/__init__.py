@@ -1,0 +1,1 @@
+"""Simulated users: grades of a list in, clicks out."""

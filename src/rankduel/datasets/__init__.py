@@ -1,0 +1,1 @@
+"""Collections of queries, documents and rankers: the only room that reads corpora."""
