@@ -5,6 +5,9 @@ from libc.stdint cimport uint32_t, uint64_t
 
 from numpy.random cimport bitgen_t
 
+cdef enum:
+    CLICKS = 1  # the stream of a simulated user: another one than that of a list with the same seed
+
 cdef struct small_t:
     bitgen_t rng  # for whatever takes a NumPy stream
     uint64_t state
@@ -40,9 +43,9 @@ cdef inline void small_open(small_t *stream, uint64_t seed) noexcept nogil:
     stream.rng.next_raw = small_next
 
 
-cdef inline uint64_t small_seed(object seed) except? 0:
-    """A seed as users give it, of any length, in 64 bits."""
-    cdef uint64_t folded = 0
+cdef inline uint64_t small_seed(object seed, uint64_t purpose=0) except? 0:
+    """A seed as users give it, of any length, in 64 bits; other ones for another purpose."""
+    cdef uint64_t folded = mix(purpose)
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise ValueError(f"seed must be a non-negative int, got {seed!r}")
     while seed >> 64:

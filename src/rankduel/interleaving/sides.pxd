@@ -1,0 +1,82 @@
+# One ranker in an impression: where the shown documents stand in its order. Ties are broken lazily: only a shown
+# document ever gets a place of its own, drawn among those of its tie group that are free, and so every order of the
+# tied documents is as likely, though hardly any of it is ever drawn. O(1) a document, however many there are.
+
+from libc.stdint cimport uint64_t
+
+from numpy.random cimport bitgen_t
+
+from rankduel.randomness.draws cimport below
+from rankduel.rankings.ranked cimport ABSENT, FILE, document_at, end_of, place_of, ranked_t, start_of, ties_t
+
+cdef extern from *:
+    int __builtin_ctzll(uint64_t word) noexcept nogil
+
+cdef struct side_t:
+    ranked_t ranked
+    uint64_t *taken  # a bit for each place: a shown document stands there
+    int *places  # [k]: where each shown document stands, or ABSENT
+    int left  # places that are free
+    double mass  # of the free places, where places have weights: kept by subtraction,
+    double summed  # since it was summed up, when it was this
+
+
+cdef inline bint marked(const uint64_t *bits, int k) noexcept nogil:
+    return (bits[k >> 6] >> (k & 63)) & 1
+
+
+cdef inline void mark(uint64_t *bits, int k) noexcept nogil:
+    bits[k >> 6] |= <uint64_t>1 << (k & 63)
+
+
+cdef inline void unmark(uint64_t *bits, int k) noexcept nogil:
+    bits[k >> 6] &= ~(<uint64_t>1 << (k & 63))
+
+
+cdef inline int document_standing(
+    bitgen_t *rng, const side_t *side, ties_t ties, const uint64_t *seen, int place
+) noexcept nogil:
+    """The document at a free place: any of its tie group that is not among the seen ones."""
+    cdef int document = document_at(&side.ranked, place), start, size
+    if ties == FILE:
+        return document
+    start = start_of(&side.ranked, document)
+    size = end_of(&side.ranked, start) - start
+    if size > 1:
+        document = document_at(&side.ranked, start + below(rng, size))
+        while marked(seen, document):
+            document = document_at(&side.ranked, start + below(rng, size))
+    return document
+
+
+cdef inline int place_standing(bitgen_t *rng, const side_t *side, ties_t ties, int document) noexcept nogil:
+    """The place of a document that has none yet: any free one of its tie group; ABSENT if the ranker lacks it."""
+    cdef int start, size, place
+    if ties == FILE:
+        return place_of(&side.ranked, document)
+    start = start_of(&side.ranked, document)
+    if start == ABSENT:
+        return ABSENT
+    size = end_of(&side.ranked, start) - start
+    if size == 1:
+        return start
+    place = start + below(rng, size)
+    while marked(side.taken, place):
+        place = start + below(rng, size)
+    return place
+
+
+cdef inline void occupy(side_t *side, int index, int place) noexcept nogil:
+    """The document shown at `index` stands at that place of this ranker."""
+    side.places[index] = place
+    if place != ABSENT:
+        mark(side.taken, place)
+        side.left -= 1
+
+
+cdef inline void vacate(side_t *side, int n) noexcept nogil:
+    """Forget where the first n shown documents stand."""
+    cdef int index
+    for index in range(n):
+        if side.places[index] != ABSENT:
+            unmark(side.taken, side.places[index])
