@@ -7,6 +7,7 @@
 True
 """
 
+from rankduel import clicks, interleaving
 from rankduel.bandits import (
     DTS,
     REGISTRY,
@@ -54,6 +55,8 @@ __all__ = [
     "UnknownDuel",
     "Utilities",
     "bandit_from",
+    "clicks",
+    "interleaving",
     "problems",
     "regret",
     "simulate",

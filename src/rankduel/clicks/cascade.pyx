@@ -22,6 +22,7 @@ cdef class CascadeModel(ClickModel):
     dependent click model (Guo, Liu, Wang 2009) with satisfaction by grade. With stops="anywhere" the user leaves with
     that probability at every document, clicked or not, as some simulators have it; there are far fewer clicks then.
 
+    >>> from rankduel.clicks import CascadeModel
     >>> user = CascadeModel(click=[0.0, 1.0], stop=[0.0, 0.5])
     >>> user.click([0, 1, 1], seed=1)
     [1, 2]

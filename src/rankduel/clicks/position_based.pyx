@@ -1,7 +1,6 @@
 """Users whose eyes do not depend on what they have seen."""
 
 from libc.limits cimport INT_MAX
-
 from libc.stdlib cimport free, malloc
 
 from numpy.random cimport bitgen_t
@@ -17,6 +16,7 @@ cdef class PositionBased(ClickModel):
 
     Positions are independent of each other (Craswell et al. 2008); those beyond the table are not looked at.
 
+    >>> from rankduel.clicks import PositionBased
     >>> user = PositionBased(examination=[1.0, 0.5], click=[0.0, 1.0])
     >>> user.expected_clicks([1, 1, 1])
     1.5
@@ -61,6 +61,7 @@ cdef class PositionBased(ClickModel):
 cdef class RandomUser(ClickModel):
     """Clicks every document with probability p, whatever it is: the user of tests for bias.
 
+    >>> from rankduel.clicks import RandomUser
     >>> RandomUser(0.2).expected_clicks([4, 0, 0])
     0.6
     """

@@ -18,10 +18,10 @@ cdef class Impression:  # one list under way, and the memory to build it; each t
     cdef side_t redrawn[2]  # the same once more: nothing is taken there, but while clicks are credited
     cdef uint64_t *seen  # a bit for each document: it is on the page
     cdef double *scratch  # [k + 1]
-    cdef int turn  # whatever a method must remember from one place to the next
-    cdef int pending
-    cdef int cursor[2]
-    cdef int picks[2]
+    cdef int cursor[2]  # how far down each order the method has come, where it walks down
+    cdef int turn  # whose turn it is, where rankers take turns
+    cdef int *planned  # [k]: what to show next, where that is known already,
+    cdef int n_planned  # up to this position
     cdef int reach  # documents for which there is memory
     cdef const double *weights  # of places, where a method weighs them,
     cdef const double *totals  # and of the first n

@@ -17,6 +17,7 @@ from rankduel.types import Outcome
 cdef class Impression:
     """One list under way: the memory to build lists of up to k places, one after the other. Each thread has its own.
 
+    >>> from rankduel.interleaving import Impression
     >>> Impression(10, 120).k
     10
     """
@@ -26,9 +27,9 @@ cdef class Impression:
         if k < 1 or n_documents < 0:
             raise ValueError(f"an impression has at least one place, got {k} for {n_documents} documents")
         self.k = k
-        self.documents = <int *>calloc(5 * k, sizeof(int))
+        self.documents = <int *>calloc(6 * <size_t>k, sizeof(int))
         self.clicked = <uint8_t *>calloc(k, 1)
-        self.for_first = <double *>calloc(3 * k + 1, sizeof(double))
+        self.for_first = <double *>calloc(3 * <size_t>k + 1, sizeof(double))
         if self.documents == NULL or self.clicked == NULL or self.for_first == NULL:
             raise MemoryError
         self.for_second = self.for_first + k
@@ -36,6 +37,7 @@ cdef class Impression:
         for j in range(2):
             self.sides[j].places = self.documents + (1 + j) * k
             self.redrawn[j].places = self.documents + (3 + j) * k
+        self.planned = self.documents + 5 * k
         self.reserve(n_documents)
 
     def __dealloc__(self):
@@ -71,7 +73,8 @@ cdef class Impression:
         # Where neither ranker lacks a document there are first.n of them, else at most all of both.
         if max(first.n, second.n) > self.reach or ((first.wide or second.wide) and first.n + second.n > self.reach):
             self.reserve(first.n + second.n)
-        self.n, self.ties = 0, ties
+        self.n, self.n_planned, self.ties = 0, 0, ties
+        self.cursor[0] = self.cursor[1] = 0
         self.sides[0].ranked, self.sides[1].ranked = first[0], second[0]
         self.sides[0].left, self.sides[1].left = first.n, second.n
         memset(self.clicked, 0, self.k)

@@ -47,6 +47,7 @@ cdef class ProbabilisticInterleaving(Interleaving):
     References: K. Hofmann, S. Whiteson, M. de Rijke. A probabilistic method for inferring preferences from clicks.
     CIKM 2011.
 
+    >>> from rankduel.interleaving import ProbabilisticInterleaving
     >>> method = ProbabilisticInterleaving()
     >>> shown = method.interleave("bdca", "abdc", k=4, seed=5)
     >>> shown.documents

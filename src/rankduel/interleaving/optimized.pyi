@@ -1,0 +1,6 @@
+from rankduel.interleaving.base import Interleaving
+
+class OptimizedInterleaving(Interleaving):
+    def __init__(self, credit: str = "linear") -> None: ...
+    @property
+    def credit_rule(self) -> str: ...

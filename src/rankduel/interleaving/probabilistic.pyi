@@ -1,0 +1,6 @@
+from rankduel.interleaving.base import Interleaving
+
+class ProbabilisticInterleaving(Interleaving):
+    def __init__(self, tau: float = 3.0) -> None: ...
+    @property
+    def tau(self) -> float: ...

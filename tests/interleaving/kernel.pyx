@@ -1,0 +1,106 @@
+# cython: language_level=3, boundscheck=False, cdivision=True
+"""The kernels as the simulation calls them, many times over: built by the tests that need them."""
+
+from libc.stdint cimport uint16_t
+
+import numpy as np
+
+from numpy.random cimport bitgen_t
+
+from rankduel.clicks.base cimport CLICKED, LEFT, ClickModel
+from rankduel.interleaving.base cimport Impression, Interleaving
+from rankduel.randomness.small cimport small_open, small_t
+from rankduel.rankings.ranked cimport CONSISTENT, FILE, REDRAW, ranked_t, ties_t
+
+TIES = {"file": FILE, "consistent": CONSISTENT, "redraw": REDRAW}
+
+
+cdef class Table:
+    """A ranker's order with tie groups, in narrow tables: groups of documents, which stand in file order within."""
+
+    cdef uint16_t[::1] order, start
+    cdef ranked_t ranked
+
+    def __init__(self, groups):
+        flat = [document for group in groups for document in sorted(group)]
+        starts = np.empty(len(flat), np.uint16)
+        place = 0
+        for group in groups:
+            for document in group:
+                starts[document] = place
+            place += len(group)
+        self.order, self.start = np.array(flat, np.uint16), starts
+        self.ranked.order, self.ranked.start = &self.order[0], &self.start[0]
+        self.ranked.n, self.ranked.wide = len(flat), False
+
+
+def lists(Interleaving method, Table first, Table second, str ties, int k, int n, int seed):
+    """So many lists, each as its documents."""
+    cdef Impression shown = Impression(k, first.ranked.n)
+    cdef small_t stream
+    cdef int mode = TIES[ties]
+    small_open(&stream, seed)
+    made = []
+    for _ in range(n):
+        method.begin(shown, &stream.rng, &first.ranked, &second.ranked, <ties_t>mode)
+        while method.place(shown, &stream.rng) >= 0:
+            pass
+        made.append(tuple([shown.documents[index] for index in range(shown.n)]))
+    return made
+
+
+def credits(Interleaving method, Table first, Table second, str ties, int k, clicked, int n, int seed):
+    """So many lists with clicks at the same positions: documents and credit of each."""
+    cdef Impression shown = Impression(k, first.ranked.n)
+    cdef small_t stream
+    cdef int mode = TIES[ties]
+    small_open(&stream, seed)
+    made = []
+    for _ in range(n):
+        method.begin(shown, &stream.rng, &first.ranked, &second.ranked, <ties_t>mode)
+        while method.place(shown, &stream.rng) >= 0:
+            pass
+        for index in clicked:
+            shown.clicked[<int>index] = 1
+        documents = tuple([shown.documents[index] for index in range(shown.n)])
+        made.append((documents, method.credit_of(shown, &stream.rng)))
+    return made
+
+
+def duels(
+    Interleaving method, ClickModel user, Table first, Table second, grades, str ties, int k, long n, int seed,
+    bint shuffled=False,
+):
+    """Wins of the first, wins of the second, sum of credits, clicks; of n duels on one query.
+
+    A list is built only until its user leaves. Where `shuffled`, the grades get a new random order for each duel.
+    """
+    cdef Impression shown = Impression(k, first.ranked.n)
+    cdef small_t stream
+    cdef int mode = TIES[ties], document, answer, other, m = first.ranked.n
+    cdef long duel, wins = 0, losses = 0, clicks = 0
+    cdef double credit, sum = 0
+    cdef int[::1] grade = np.array(grades, np.intc)
+    small_open(&stream, seed)
+    with nogil:
+        for duel in range(n):
+            if shuffled:
+                for document in range(m - 1, 0, -1):
+                    other = stream.rng.next_uint64(stream.rng.state) % (document + 1)
+                    grade[document], grade[other] = grade[other], grade[document]
+            method.begin(shown, &stream.rng, &first.ranked, &second.ranked, <ties_t>mode)
+            while True:
+                document = method.place(shown, &stream.rng)
+                if document < 0:
+                    break
+                answer = user.look(&stream.rng, shown.n - 1, grade[document])
+                if answer & CLICKED:
+                    shown.clicked[shown.n - 1] = 1
+                    clicks += 1
+                if answer & LEFT:
+                    break
+            credit = method.credit_of(shown, &stream.rng)
+            wins += credit > 0
+            losses += credit < 0
+            sum += credit
+    return wins, losses, sum, clicks
