@@ -1,8 +1,7 @@
 import numpy as np
 import numpy.typing as npt
 
-Offsets = npt.NDArray[np.int64]
-Places = npt.NDArray[np.uint16] | npt.NDArray[np.int32]
+from rankduel.rankings.arrays import Offsets, Places
 
 def place_type(longest: int) -> type[np.uint16] | type[np.int32]: ...
 def rank_scores(scores: npt.NDArray[np.float64], offsets: Offsets, order: Places, start: Places) -> None: ...
