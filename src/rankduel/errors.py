@@ -1,6 +1,6 @@
 """The exceptions that a user of rankduel may want to catch."""
 
-__all__ = ["RankduelError", "SnapshotError", "UnknownDuel"]
+__all__ = ["DatasetError", "RankduelError", "SnapshotError", "UnknownDuel"]
 
 
 class RankduelError(Exception):
@@ -13,3 +13,7 @@ class UnknownDuel(RankduelError, LookupError):  # noqa: N818 - it names what was
 
 class SnapshotError(RankduelError, ValueError):
     """A snapshot that cannot be restored: damaged, of another bandit or of a newer version."""
+
+
+class DatasetError(RankduelError, ValueError):
+    """A file of queries, runs, judgements or models that cannot be read; the message names the place."""

@@ -1,0 +1,62 @@
+# A decimal number to the nearest double, as float() reads it, without its price: Eisel and Lemire's method (Lemire 2021,
+# "Number parsing at a gigabyte per second"). digits * 10^exponent is one or two products with a power of five that is
+# known to 128 bits; where those bits do not settle the rounding, the answer is no.
+
+from libc.stdint cimport int64_t, uint64_t
+from libc.string cimport memcpy
+
+cdef extern from *:
+    """
+    static inline uint64_t rankduel_multiply(uint64_t a, uint64_t b, uint64_t *low) {
+        unsigned __int128 product = (unsigned __int128)a * b;
+        *low = (uint64_t)product;
+        return (uint64_t)(product >> 64);
+    }
+    static inline int rankduel_leading_zeros(uint64_t a) { return __builtin_clzll(a); }
+    """
+    uint64_t multiply "rankduel_multiply" (uint64_t a, uint64_t b, uint64_t *low) noexcept nogil
+    int leading_zeros "rankduel_leading_zeros" (uint64_t a) noexcept nogil
+
+cdef enum:
+    LEAST = -342  # 10^LEAST times 19 digits is 0, 10^MOST times one digit is finite
+    MOST = 308
+
+cdef struct power_t:  # five to some power, shifted so that its highest bit is set
+    uint64_t high
+    uint64_t low
+
+
+cdef inline bint nearest(uint64_t digits, int exponent, const power_t *fives, double *value) noexcept nogil:
+    """value = digits * 10^exponent for digits > 0, correctly rounded; False if that takes more care. `fives` begins at
+    LEAST.
+    """
+    cdef uint64_t high, low, more, unused, mantissa
+    cdef int64_t binary
+    cdef int shift, top
+    if exponent < LEAST or exponent > MOST:
+        return False
+    shift = leading_zeros(digits)
+    digits <<= shift
+    high = multiply(digits, fives[exponent - LEAST].high, &low)
+    if high & 0x1FF == 0x1FF:  # the bits below could carry into those that count
+        more = multiply(digits, fives[exponent - LEAST].low, &unused)
+        low += more
+        high += low < more
+        if low == 0xFFFFFFFFFFFFFFFFull and not -27 <= exponent <= 55:
+            return False
+    top = high >> 63
+    mantissa = high >> (top + 9)  # 53 bits and one to round by
+    binary = ((217706 * <int64_t>exponent) >> 16) + 1086 + top - shift  # 217706 / 2^16 = log2(10), nearly
+    if binary <= 0:
+        return False  # subnormal
+    if low <= 1 and -4 <= exponent <= 23 and mantissa & 3 == 1 and mantissa << (top + 9) == high:
+        mantissa -= 1  # exactly half way: to even
+    mantissa = (mantissa + (mantissa & 1)) >> 1
+    if mantissa >> 53:
+        mantissa >>= 1
+        binary += 1
+    if binary >= 2047:
+        return False  # beyond the largest double
+    mantissa = mantissa & 0xFFFFFFFFFFFFFull | <uint64_t>binary << 52
+    memcpy(value, &mantissa, sizeof(mantissa))
+    return True

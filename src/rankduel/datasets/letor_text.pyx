@@ -1,0 +1,406 @@
+"""LETOR and SVMlight text, read line by line in C: `grade qid:Q 1:v 2:v ... # comment`."""
+
+import numpy as np
+
+cimport numpy as cnp
+from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.stdlib cimport free, realloc
+from libc.string cimport memchr, memcmp, memcpy, memmove, memset
+
+from rankduel.datasets.decimals cimport LEAST, MOST, nearest, power_t
+from rankduel.errors import DatasetError
+
+cnp.import_array()
+
+cdef enum:
+    MAX_GRADE = 30
+    MAX_FEATURE = 65_535
+
+cdef enum fault_t:
+    NONE
+    GRADE
+    QID
+    FEATURE
+    VALUE
+    NOT_A_NUMBER
+    TWICE
+    MEMORY
+
+cdef dict EXPECTED = {
+    GRADE: f"a whole grade from 0 to {MAX_GRADE}",
+    QID: "qid: and the query's name",
+    FEATURE: f"feature:value, with a feature from 1 to {MAX_FEATURE}",
+    VALUE: "a number for feature {feature}",
+    NOT_A_NUMBER: "a number for feature {feature} that can be ranked",
+    TWICE: "feature {feature} only once in a line",
+}
+
+cdef power_t FIVES[MOST - LEAST + 1]
+
+
+def _five(exponent):
+    """The first 128 bits of 5^exponent. From 5^-27 to 5^-1, whose product with 64 bits may be exact, rounded up."""
+    five = 5 ** abs(exponent)
+    if -27 <= exponent < 0:
+        return (1 << (five.bit_length() + 127)) // five + 1
+    many = five << 128 if exponent >= 0 else (1 << (2 * five.bit_length() + 128)) // five
+    return many >> (many.bit_length() - 128)
+
+
+for _exponent in range(LEAST, MOST + 1):
+    FIVES[_exponent - LEAST].high, FIVES[_exponent - LEAST].low = divmod(_five(_exponent), 1 << 64)
+
+
+cdef inline bint is_digit(char c) noexcept nogil:
+    return <uint8_t>(c - 48) < 10
+
+
+cdef inline bint is_blank(char c) noexcept nogil:
+    return c == 32 or c == 9 or c == 13  # a line may end in CR LF
+
+
+cdef inline bint is_end(char c) noexcept nogil:
+    return is_blank(c) or c == 10 or c == 35  # newline, #
+
+
+cdef inline const char *after_blanks(const char *c) noexcept nogil:
+    while is_blank(c[0]):
+        c += 1
+    return c
+
+
+cdef const char *read_number(const char *c, double *value) noexcept nogil:
+    """Behind the number that begins here; NULL if there is none, or it does not end where a word ends."""
+    cdef const char *begin = c
+    cdef const char *point
+    cdef const char *digit
+    cdef uint64_t digits = 0
+    cdef int64_t count, exponent = 0, power = 0
+    cdef bint negative = c[0] == 45, below
+    if c[0] == 45 or c[0] == 43:  # - or +
+        c += 1
+    digit = c
+    while is_digit(c[0]):
+        digits = 10 * digits + (c[0] - 48)
+        c += 1
+    count = c - digit
+    if c[0] == 46:
+        c += 1
+        point = c
+        while is_digit(c[0]):
+            digits = 10 * digits + (c[0] - 48)
+            c += 1
+        exponent = point - c
+        count -= exponent
+    if count == 0:
+        return read_with_care(begin, value)  # a word: inf or nan
+    if c[0] == 101 or c[0] == 69:  # e or E
+        c += 1
+        below = c[0] == 45
+        if c[0] == 45 or c[0] == 43:
+            c += 1
+        digit = c
+        while is_digit(c[0]):
+            power = min(10 * power + (c[0] - 48), 100_000)
+            c += 1
+        if c == digit:
+            return NULL
+        exponent += -power if below else power
+    if not is_end(c[0]):
+        return NULL
+    if count > 19:  # more than digits holds
+        return read_with_care(begin, value)
+    if digits == 0 or exponent == 0 and digits <= 1ull << 53:
+        value[0] = <double>digits
+    elif not nearest(digits, <int>max(min(exponent, MOST + 1), LEAST - 1), FIVES, value):
+        return read_with_care(begin, value)
+    if negative:
+        value[0] = -value[0]
+    return c
+
+
+cdef const char *read_with_care(const char *begin, double *value) noexcept nogil:
+    """By float() itself: very long numbers, very large or small ones, inf and nan."""
+    cdef const char *c = begin
+    while not is_end(c[0]):
+        c += 1
+    with gil:
+        word = begin[: c - begin]
+        try:
+            value[0] = float(word)
+        except ValueError:
+            return NULL
+        return NULL if b"_" in word else c  # which float() takes for a separator
+
+
+def number(text):
+    """What the reader makes of a number in a file; None if it is none.
+
+    >>> number("0.1"), number("-1e3"), number("inf"), number("1_000"), number("0x10")
+    (0.1, -1000.0, inf, None, None)
+    """
+    cdef bytes line = text.encode() + b"\n"
+    cdef double value = 0
+    cdef const char *begin = line
+    cdef const char *end = read_number(begin, &value)
+    return value if end == begin + len(line) - 1 else None
+
+
+cdef class LetorText:
+    """Reads text in portions of whole lines, and hands out the queries that are complete.
+
+    Lines of a query follow each other: another qid, or another file, begins another query. Blank lines and lines that
+    only comment are skipped. A feature that a line does not have is 0; features may come in any order.
+
+    >>> text = LetorText()
+    >>> text.open("example.txt")
+    >>> text.feed(b"2 qid:a 1:3 3:.5 # good\\n0 qid:a 2:1e1\\n\\n1 qid:b\\n")
+    >>> text.documents_ready  # b may go on
+    2
+    >>> text.close()
+    >>> scores, offsets, grades, queries, lines = text.take()
+    >>> scores.tolist(), offsets.tolist(), grades.tolist(), queries, lines
+    ([[3.0, 0.0, 0.5], [0.0, 10.0, 0.0], [0.0, 0.0, 0.0]], [0, 2, 3], [2, 0, 1], ['a', 'b'], [1, 4])
+    >>> text.feed(b"1 qid:b 1:a lot\\n")
+    Traceback (most recent call last):
+    ...
+    rankduel.errors.DatasetError: example.txt:5: expected a number for feature 1, got 'a'
+    """
+
+    cdef object path
+    cdef int64_t line
+    cdef readonly int64_t n_features  # the highest so far
+    cdef bint is_open  # the last query may go on
+    cdef int64_t documents, queries, letters  # in use
+    cdef int64_t width, documents_room, queries_room, letters_room
+    cdef double *values  # [document, feature], rows of width
+    cdef uint8_t *grades
+    cdef int64_t *begins  # of a query, among the documents
+    cdef int64_t *lines  # of a query: its first
+    cdef int64_t *names  # of a query: where its name ends
+    cdef char *characters  # of all names
+    cdef int64_t *seen  # of a feature: the last line that had it
+    cdef int64_t feature  # where a fault is
+    cdef const char *at
+
+    def __cinit__(self):
+        self.path = "?"
+        if not self.widen(256) or not self.more_documents() or not self.more_queries() or not self.more_letters(256):
+            raise MemoryError
+
+    def __dealloc__(self):
+        free(self.values)
+        free(self.grades)
+        free(self.begins)
+        free(self.lines)
+        free(self.names)
+        free(self.characters)
+        free(self.seen)
+
+    def open(self, path):
+        """What follows is of this file."""
+        self.path, self.line = path, 0
+        memset(self.seen, 0, (self.width + 1) * sizeof(int64_t))
+
+    def close(self):
+        """The file ends, and its last query with it."""
+        self.is_open = False
+
+    def feed(self, bytes text not None):
+        """Read some whole lines; DatasetError names the first place that is wrong."""
+        cdef const char *c = text
+        cdef const char *end = c + len(text)
+        cdef fault_t fault
+        if not text.endswith(b"\n"):
+            raise ValueError("feed whole lines")
+        with nogil:
+            fault = self.read(c, end)
+        if fault == MEMORY:
+            raise MemoryError
+        if fault != NONE:
+            expected = EXPECTED[fault].format(feature=self.feature)
+            raise DatasetError(f"{self.path}:{self.line}: expected {expected}, got {self.piece(text[self.at - c :])}")
+
+    cdef piece(self, bytes rest):
+        """The word at the fault, as an error quotes it."""
+        words = rest.partition(b"\n")[0].partition(b"#")[0].split(maxsplit=1)
+        return repr(words[0][:40].decode("utf-8", "backslashreplace")) if words else "the end of the line"
+
+    @property
+    def documents_ready(self):
+        """How many documents of complete queries wait to be taken."""
+        return self.begins[self.queries - 1] if self.is_open else self.documents
+
+    def take(self):
+        """The complete queries: scores[document, feature], offsets, grades, names, and the line where each began."""
+        cdef int64_t n = self.documents_ready, Q = self.queries - self.is_open, R = self.n_features, d, q, cut
+        scores = np.empty((n, R))
+        cdef double[:, ::1] rows = scores
+        for d in range(n if R else 0):
+            memcpy(&rows[d, 0], self.values + d * self.width, R * sizeof(double))
+        offsets = np.array([*(self.begins[q] for q in range(Q)), n], np.int64)
+        grades = np.empty(n, np.uint8)
+        memcpy(cnp.PyArray_DATA(grades), self.grades, n)
+        cut = 0
+        names = []
+        for q in range(Q):
+            names.append(self.characters[cut : self.names[q]].decode("utf-8", "backslashreplace"))
+            cut = self.names[q]
+        lines = [self.lines[q] for q in range(Q)]
+        # What is left is the query that goes on.
+        self.documents -= n
+        self.queries -= Q
+        memmove(self.values, self.values + n * self.width, self.documents * self.width * sizeof(double))
+        memmove(self.grades, self.grades + n, self.documents)
+        if self.queries:
+            self.begins[0], self.lines[0], self.names[0] = 0, self.lines[Q], self.names[Q] - cut
+            memmove(self.characters, self.characters + cut, self.letters - cut)
+            self.letters -= cut
+        else:
+            self.letters = 0
+        return scores, offsets, grades, names, lines
+
+    cdef fault_t read(self, const char *c, const char *end) noexcept nogil:
+        cdef fault_t fault
+        while c < end:
+            self.line += 1
+            c = after_blanks(c)
+            if c[0] != 10 and c[0] != 35:
+                fault = self.read_line(&c)
+                if fault != NONE:
+                    return fault
+            if c[0] != 10:
+                c = <const char *>memchr(c, 10, end - c)
+            c += 1
+        return NONE
+
+    cdef fault_t read_line(self, const char **text) noexcept nogil:
+        """One document; moves the text to its comment or the end of the line. Every loop below ends at a newline."""
+        cdef const char *c = text[0]
+        cdef const char *word
+        cdef double *row
+        cdef double value
+        cdef int64_t feature
+        self.at = c
+        c = read_number(c, &value)
+        if c == NULL or not 0 <= value <= MAX_GRADE or value != <int>value:
+            return GRADE
+        if self.documents == self.documents_room and not self.more_documents():
+            return MEMORY
+        self.grades[self.documents] = <uint8_t>value
+
+        self.at = c = after_blanks(c)
+        if not (c[0] == 113 and c[1] == 105 and c[2] == 100 and c[3] == 58) or is_end(c[4]):  # qid:
+            return QID
+        word = c + 4
+        while not is_end(c[0]):
+            c += 1
+        if not self.same_query(word, c - word) and not self.new_query(word, c - word):
+            return MEMORY
+
+        row = self.values + self.documents * self.width
+        memset(row, 0, self.width * sizeof(double))
+        while True:
+            c = after_blanks(c)
+            if c[0] == 10 or c[0] == 35:
+                break
+            self.at, feature = c, 0
+            while is_digit(c[0]) and feature <= MAX_FEATURE:
+                feature = 10 * feature + (c[0] - 48)
+                c += 1
+            if c[0] != 58 or feature == 0 or feature > MAX_FEATURE:
+                return FEATURE
+            if feature > self.width:
+                if not self.widen(2 * feature):
+                    return MEMORY
+                row = self.values + self.documents * self.width
+            self.feature = feature
+            if self.seen[feature] == self.line:
+                return TWICE
+            self.seen[feature] = self.line
+            self.at = c + 1
+            c = read_number(c + 1, &row[feature - 1])
+            if c == NULL:
+                return VALUE
+            if row[feature - 1] != row[feature - 1]:
+                return NOT_A_NUMBER
+            self.n_features = max(self.n_features, feature)
+        self.documents += 1
+        text[0] = c
+        return NONE
+
+    cdef bint same_query(self, const char *word, int64_t length) noexcept nogil:
+        cdef int64_t begin
+        if not self.is_open:
+            return False
+        begin = self.names[self.queries - 2] if self.queries > 1 else 0
+        return self.letters - begin == length and memcmp(self.characters + begin, word, length) == 0
+
+    cdef bint new_query(self, const char *word, int64_t length) noexcept nogil:
+        if self.queries == self.queries_room and not self.more_queries():
+            return False
+        if self.letters + length > self.letters_room and not self.more_letters(length):
+            return False
+        memcpy(self.characters + self.letters, word, length)
+        self.letters += length
+        self.begins[self.queries] = self.documents
+        self.lines[self.queries] = self.line
+        self.names[self.queries] = self.letters
+        self.queries += 1
+        self.is_open = True
+        return True
+
+    cdef bint more_documents(self) noexcept nogil:
+        cdef int64_t room = 2 * self.documents_room + 64
+        cdef void *values = realloc(self.values, room * self.width * sizeof(double))
+        cdef void *grades
+        if values == NULL:
+            return False
+        self.values = <double *>values
+        grades = realloc(self.grades, room)
+        if grades == NULL:
+            return False
+        self.grades, self.documents_room = <uint8_t *>grades, room
+        return True
+
+    cdef bint more_queries(self) noexcept nogil:
+        cdef int64_t room = 2 * self.queries_room + 64
+        cdef void *grown = realloc(self.begins, room * sizeof(int64_t))
+        if grown == NULL:
+            return False
+        self.begins = <int64_t *>grown
+        grown = realloc(self.lines, room * sizeof(int64_t))
+        if grown == NULL:
+            return False
+        self.lines = <int64_t *>grown
+        grown = realloc(self.names, room * sizeof(int64_t))
+        if grown == NULL:
+            return False
+        self.names, self.queries_room = <int64_t *>grown, room
+        return True
+
+    cdef bint more_letters(self, int64_t length) noexcept nogil:
+        cdef int64_t room = 2 * self.letters_room + length
+        cdef void *grown = realloc(self.characters, room)
+        if grown == NULL:
+            return False
+        self.characters, self.letters_room = <char *>grown, room
+        return True
+
+    cdef bint widen(self, int64_t width) noexcept nogil:
+        """Room for more features: the documents so far, and the one being read, get zeros there."""
+        cdef int64_t d, rows = min(self.documents + 1, self.documents_room)
+        cdef void *grown = realloc(self.seen, (width + 1) * sizeof(int64_t))
+        if grown == NULL:
+            return False
+        self.seen = <int64_t *>grown
+        memset(self.seen + self.width + (self.width > 0), 0, (width - self.width + (self.width == 0)) * sizeof(int64_t))
+        grown = realloc(self.values, self.documents_room * width * sizeof(double) + 1)
+        if grown == NULL:
+            return False
+        self.values = <double *>grown
+        for d in range(rows - 1, -1, -1):
+            memmove(self.values + d * width, self.values + d * self.width, self.width * sizeof(double))
+            memset(self.values + d * width + self.width, 0, (width - self.width) * sizeof(double))
+        self.width = width
+        return True

@@ -1,0 +1,9 @@
+"""The types of the tables."""
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Offsets", "Places"]
+
+Offsets = npt.NDArray[np.int64]
+Places = npt.NDArray[np.uint16] | npt.NDArray[np.int32]
