@@ -1,6 +1,7 @@
 """The lab: an experiment is a plan of runs, each computed once and kept; tables and plots are made of them."""
 
 from rankduel.lab.engine import execute
+from rankduel.lab.estimation import Estimate, Estimation, estimate_preferences
 from rankduel.lab.plan import Experiment, Unit, normal_form, problem_from
 from rankduel.lab.plots import Curve, PlotUnavailable, save_plot
 from rankduel.lab.progress import Progress
@@ -10,6 +11,8 @@ from rankduel.lab.store import Store
 
 __all__ = [
     "Curve",
+    "Estimate",
+    "Estimation",
     "Experiment",
     "PlotUnavailable",
     "Progress",
@@ -19,6 +22,7 @@ __all__ = [
     "Showcase",
     "Store",
     "Unit",
+    "estimate_preferences",
     "execute",
     "normal_form",
     "play_showcase",

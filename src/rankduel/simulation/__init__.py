@@ -1,17 +1,34 @@
 """The lab's loop: worlds that draw outcomes, and the play of a bandit against one."""
 
+from rankduel.simulation.comparing import Comparing
 from rankduel.simulation.play import Play
-from rankduel.simulation.simulate import Run, Watch, log_checkpoints, run_bandit, run_seed, simulate, simulate_runs
+from rankduel.simulation.search_world import SearchWorld, Ties
+from rankduel.simulation.simulate import (
+    Problem,
+    Run,
+    Watch,
+    log_checkpoints,
+    regret_of,
+    run_bandit,
+    run_seed,
+    simulate,
+    simulate_runs,
+)
 from rankduel.simulation.worlds import MatrixWorld, UtilityWorld, World
 
 __all__ = [
+    "Comparing",
     "MatrixWorld",
     "Play",
+    "Problem",
     "Run",
+    "SearchWorld",
+    "Ties",
     "UtilityWorld",
     "Watch",
     "World",
     "log_checkpoints",
+    "regret_of",
     "run_bandit",
     "run_seed",
     "simulate",

@@ -4,19 +4,23 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from rankduel.bandits import Bandit, bandit_from
-from rankduel.preferences import Kind, PreferenceMatrix, Problem, Utilities, regret
+from rankduel.preferences import Kind, PreferenceMatrix, Regret, Utilities, regret
+from rankduel.preferences import Problem as Truth
 from rankduel.randomness import subseed
 from rankduel.simulation.play import Play
+from rankduel.simulation.search import Users
+from rankduel.simulation.search_world import SearchWorld
 from rankduel.simulation.worlds import MatrixWorld, UtilityWorld, World
 
-__all__ = ["Run", "Watch", "log_checkpoints", "simulate", "simulate_runs"]
+__all__ = ["Problem", "Run", "Watch", "log_checkpoints", "regret_of", "simulate", "simulate_runs"]
 
+Problem = Truth | SearchWorld  # what a bandit can be played against
 Watch = Callable[[Play], object]
 PULSE = 0.05  # seconds between two looks at the clock, the keyboard and the watcher
 
@@ -27,17 +31,18 @@ class Run:
 
     bandit: str  # its repr: with it and the world's seed, the run can be repeated
     checkpoints: npt.NDArray[np.int64]
-    regret: npt.NDArray[np.float64]  # cumulative, after that many duels
+    regret: npt.NDArray[np.float64]  # cumulative, after that many duels; NaN where the world does not know it
     winner: int | None  # None while several arms are left
     champion: int
     converged_at: int | None  # the duel that left one arm
     duels: int
     cpu_seconds: float
+    measures: dict[str, npt.NDArray[np.float64]] = field(default_factory=dict)  # what else the world sums up, likewise
 
     @property
     def computed(self) -> int:
-        """The duels that had to be computed: up to convergence."""
-        return self.duels if self.converged_at is None else self.converged_at
+        """The duels that had to be computed: up to convergence, where there is nothing to measure afterwards."""
+        return self.duels if self.converged_at is None or self.measures else self.converged_at
 
     @property
     def cpu_per_duel(self) -> float:
@@ -65,7 +70,7 @@ def simulate(
     kind: Kind = "average",
     watch: Watch | None = None,
 ) -> Run:
-    """Play `horizon` duels; when one arm is left, the rest costs nothing.
+    """Play `horizon` duels; when one arm is left, the rest costs nothing, but where the world measures what it shows.
 
     `seed` is the world's; the bandit has its own. `kind` of regret: "average" is the paper's. `watch` is called about
     twenty times a second with the play as it is (`duels`, `regret`, `bandit`); what it raises ends the run.
@@ -87,14 +92,17 @@ def simulate(
     if not whole or points[0] < 1 or points[-1] > horizon or (np.diff(points) <= 0).any():
         raise ValueError(f"checkpoints must be whole, from at least 1 up to at most {horizon}, got {checkpoints}")
 
-    cost = regret(problem, kind)
+    cost = regret_of(problem, kind)
     play = Play(bandit, _world(problem, seed), cost)
     started = time.thread_time()
     curve = []
+    measures: dict[str, list[float]] = {name: [] for name in play.world.measures()}
     for point in points.tolist():
         _advance(play, point, watch)
         rest = point - play.duels  # one arm is left: it meets itself
-        curve.append(play.regret + (rest * cost.gaps[bandit.winner] if rest else 0.0))
+        curve.append(play.regret + (rest * cost.gaps[bandit.winner] if cost is not None and rest else 0.0))
+        for name, value in play.world.measures().items():
+            measures[name].append(value)
     _advance(play, horizon, watch)
     if watch is not None:
         watch(play)
@@ -104,16 +112,24 @@ def simulate(
         regret=np.array(curve),
         winner=bandit.winner,
         champion=bandit.champion if bandit.winner is None else bandit.winner,
-        converged_at=play.duels if play.settled else None,
+        converged_at=play.settled_at,
         duels=horizon,
         cpu_seconds=time.thread_time() - started,
+        measures={name: np.array(values) for name, values in measures.items()},
     )
+
+
+def regret_of(problem: Problem, kind: Kind = "average") -> Regret | None:
+    """The regret of a problem, or None for a search world whose preferences nobody knows."""
+    if isinstance(problem, SearchWorld):
+        return None if problem.preferences is None else regret(problem.preferences, kind)
+    return regret(problem, kind)
 
 
 def _advance(play: Play, until: int, watch: Watch | None) -> None:
     """In steps that take about a pulse each, so that Ctrl-C and the watcher are heard."""
     step = 256
-    while play.duels < until and not play.settled:
+    while play.duels < until and not play.over:
         begun = time.perf_counter()
         play.advance(min(until, play.duels + step))
         took = time.perf_counter() - begun
@@ -127,7 +143,9 @@ def _world(problem: Problem, seed: int) -> World:
         return MatrixWorld(problem, seed)
     if isinstance(problem, Utilities):
         return UtilityWorld(problem, seed)
-    raise TypeError(f"problem must be a PreferenceMatrix or Utilities, got {problem!r}")
+    if isinstance(problem, SearchWorld):
+        return Users(problem, seed)
+    raise TypeError(f"problem must be a PreferenceMatrix, Utilities or a SearchWorld, got {problem!r}")
 
 
 def simulate_runs(

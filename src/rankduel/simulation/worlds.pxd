@@ -1,12 +1,13 @@
 from numpy.random cimport bitgen_t
 
-from rankduel.bandits.base cimport duel_t, outcome_t
+from rankduel.bandits.base cimport duel_t
 
 
 cdef class World:
     cdef readonly int n_arms
     cdef readonly object seed
+    cdef readonly bint measured  # there is more to see than who wins, so a single ranker left goes on being shown
     cdef bitgen_t *rng
     cdef object _bit_generator
 
-    cdef outcome_t play(self, const duel_t *duel) noexcept nogil
+    cdef int play(self, const duel_t *duel) except -1 nogil

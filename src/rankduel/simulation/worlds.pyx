@@ -6,7 +6,7 @@ cimport numpy as cnp
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.math cimport exp
 
-from rankduel.bandits.base cimport FIRST, SECOND, duel_t, outcome_t
+from rankduel.bandits.base cimport FIRST, SECOND, duel_t
 from rankduel.randomness import bit_generator
 from rankduel.randomness.draws cimport uniform
 
@@ -22,8 +22,13 @@ cdef class World:
         self._bit_generator = bit_generator(seed, "world")
         self.rng = <bitgen_t *>PyCapsule_GetPointer(self._bit_generator.capsule, "BitGenerator")
 
-    cdef outcome_t play(self, const duel_t *duel) noexcept nogil:
+    cdef int play(self, const duel_t *duel) except -1 nogil:
+        """The outcome of a duel, an `outcome_t`."""
         return FIRST if uniform(self.rng) < 0.5 else SECOND
+
+    def measures(self):
+        """What this world sums up over all duels, by name."""
+        return {}
 
 
 cdef class MatrixWorld(World):
@@ -37,7 +42,7 @@ cdef class MatrixWorld(World):
         self._probabilities = np.ascontiguousarray(matrix.probabilities, np.float64)
         self.probabilities = <const double *>cnp.PyArray_DATA(self._probabilities)
 
-    cdef outcome_t play(self, const duel_t *duel) noexcept nogil:
+    cdef int play(self, const duel_t *duel) except -1 nogil:
         cdef double p = self.probabilities[<size_t>duel.first * self.n_arms + duel.second]
         return FIRST if uniform(self.rng) < p else SECOND
 
@@ -53,6 +58,6 @@ cdef class UtilityWorld(World):
         self._utilities = np.ascontiguousarray(problem.utilities, np.float64)
         self.utilities = <const double *>cnp.PyArray_DATA(self._utilities)
 
-    cdef outcome_t play(self, const duel_t *duel) noexcept nogil:
+    cdef int play(self, const duel_t *duel) except -1 nogil:
         cdef double p = 1 / (1 + exp(self.utilities[duel.second] - self.utilities[duel.first]))
         return FIRST if uniform(self.rng) < p else SECOND

@@ -1,0 +1,306 @@
+"""A preference matrix from clicks: every pair of rankers meets so many times, in parts that are counted once and kept."""
+
+import hashlib
+import io
+import json
+import time
+import zipfile
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+import rankduel
+from rankduel.clicks import ClickModel
+from rankduel.datasets import Collection
+from rankduel.interleaving import Interleaving
+from rankduel.lab.progress import Progress
+from rankduel.lab.store import write_whole
+from rankduel.preferences import PreferenceMatrix
+from rankduel.randomness import bit_generator, generator
+from rankduel.simulation import Comparing, SearchWorld, Ties
+
+__all__ = ["Estimate", "Estimation", "estimate_preferences"]
+
+Counts = npt.NDArray[np.int64]
+
+_SCHEMA = 1
+_PART = 2_000_000  # duels in a part: a second or two
+_PULSE = 0.1  # seconds between two calls of the watcher
+_KEEP_EVERY = 5.0  # seconds between two checkpoints: what a killed process loses at most, and the parts under way
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """Who beat whom, how often, and the preference matrix that follows.
+
+    A tied duel counts as half a win for each; a `faithful` estimate has none, and its counts begin at one win each, as
+    in the matrices published with MergeDTS.
+    """
+
+    wins: Counts  # wins[i, j]: i over j
+    duels: int  # of each pair
+    names: tuple[str, ...]
+    faithful: bool
+    provenance: dict[str, object]
+
+    @cached_property
+    def matrix(self) -> PreferenceMatrix:
+        """The preferences, exactly symmetric: p_ij + p_ji = 1."""
+        wins, n = self.wins.astype(np.float64), float(self.duels)
+        chances = (wins + 1) / (n + 2) if self.faithful else (n + wins - wins.T) / (2 * n)
+        upper = np.triu(chances, 1)
+        lower = np.tril(1 - chances.T, -1)
+        return PreferenceMatrix(upper + lower + np.eye(len(wins)) / 2, self.names)
+
+    @cached_property
+    def standard_errors(self) -> npt.NDArray[np.float64]:
+        """Of each entry; 0 on the diagonal. With stratified queries the truth is a little better than this."""
+        won = self.wins / self.duels
+        mean = (1 + won - won.T) / 2
+        square = (1 + 3 * won - won.T) / 4  # of 1 for a win, 1/2 for a tie
+        errors = np.sqrt(np.maximum(0, square - mean**2) / self.duels)
+        np.fill_diagonal(errors, 0)
+        return np.asarray(errors)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write an npz that `PreferenceMatrix.load` reads (`P`, `names`), with `wins`, `duels` and `provenance` in it."""
+        file = io.BytesIO()
+        np.savez_compressed(
+            file,
+            P=self.matrix.probabilities,
+            names=np.array(self.names),
+            wins=self.wins,
+            duels=np.array(self.duels),
+            standard_errors=self.standard_errors,
+            provenance=np.array(json.dumps(self.provenance)),
+        )
+        write_whole(Path(path), file.getvalue())
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Some of each pair's duels on some of the queries."""
+
+    number: int
+    round: int
+    chunk: int
+
+
+class Estimation:
+    """A plan to estimate all preferences of a search world, in parts. The result does not depend on the number of jobs.
+
+    Each pair plays `duels` times: on every query equally often and the rest on queries of its own, each at most once
+    more (stratified); or, if `faithful`, on queries drawn independently. Parts are ranges of queries, and where one query
+    alone has too many duels for a part, several rounds of all queries.
+    """
+
+    def __init__(self, world: SearchWorld, *, duels: int = 400_000, faithful: bool = False, seed: int = 0) -> None:
+        if isinstance(duels, bool) or not isinstance(duels, int) or not 1 <= duels <= 10**12:
+            raise ValueError(f"duels must be a whole number from 1 to 1e12, got {duels!r}")
+        if world.n_arms < 2:
+            raise ValueError(f"preferences are between rankers, and the collection has {world.n_arms}")
+        bit_generator(seed)  # is it one?
+        self.world, self.duels, self.faithful, self.seed = world, duels, faithful, seed
+        self.n_pairs = world.n_arms * (world.n_arms - 1) // 2
+        queries = world.collection.n_queries
+        part = max(_PART, 40 * self.n_pairs, self.n_pairs * duels // 20_000)
+        self._rounds = min(duels, max(1, -(-self.n_pairs * duels // (queries * part))))
+        self._chunks = min(queries, max(1, -(-self.n_pairs * duels // (self._rounds * part))))
+        self._parts = [
+            _Part(round * self._chunks + chunk, round, chunk)
+            for round in range(self._rounds)
+            for chunk in range(self._chunks)
+        ]
+
+    @cached_property
+    def provenance(self) -> dict[str, object]:
+        """Everything that the result depends on, as JSON can hold it."""
+        world = self.world
+        return {
+            "schema": _SCHEMA,
+            "rankduel": rankduel.__version__,
+            "collection": world.collection.fingerprint,
+            "clicks": repr(world.clicks),
+            "interleaving": repr(world.interleaving),
+            "k": world.k,
+            "ties": world.ties,
+            "duels": self.duels,
+            "faithful": self.faithful,
+            "seed": self.seed,
+        }
+
+    @cached_property
+    def key(self) -> str:
+        """The sha256 of it: same key, same numbers."""
+        return hashlib.sha256(json.dumps(self.provenance, sort_keys=True).encode()).hexdigest()
+
+    @property
+    def total(self) -> int:
+        """The duels of all pairs."""
+        return self.n_pairs * self.duels
+
+    def run(
+        self,
+        *,
+        jobs: int = 1,
+        checkpoint: str | PathLike[str] | None = None,
+        watch: Callable[[Progress], object] | None = None,
+    ) -> Estimate:
+        """Play what is not in the checkpoint yet, in `jobs` threads.
+
+        `watch` is called in the caller's thread about ten times a second. When it raises, or the user presses Ctrl-C, the
+        finished parts stay in the checkpoint; after a SIGKILL, those of up to five seconds before.
+        """
+        kept = Path(checkpoint) if checkpoint is not None else None
+        wins, done = self._read(kept)
+        before = int(done.sum())
+        playing: dict[Future[Comparing | None], tuple[_Part, Comparing]] = {}
+        began, played = time.perf_counter(), 0
+        written = began
+        todo = iter([part for part in self._parts if not done[part.number]])
+        already = sum(self._size(part) for part in self._parts if done[part.number])
+
+        def look() -> None:
+            if watch is None:
+                return
+            duels = played + sum(comparing.duels for _, comparing in playing.values())
+            seconds = time.perf_counter() - began
+            left = seconds / duels * (self.total - already - duels) if duels else None
+            if done.all():
+                left = 0.0
+            watch(
+                Progress(len(done), before, int(done.sum()), (already + duels) / self.total, duels, seconds, left)
+            )
+
+        look()
+        with ThreadPoolExecutor(jobs) as pool:
+            try:
+                while not done.all():
+                    for part in islice(todo, jobs - len(playing)):
+                        comparing = Comparing(self.world, coin=self.faithful)
+                        playing[pool.submit(self._play, part, comparing)] = part, comparing
+                    for future in wait(playing, _PULSE, FIRST_COMPLETED).done:
+                        part, comparing = playing.pop(future)
+                        future.result()
+                        wins += comparing.wins
+                        played += comparing.duels
+                        done[part.number] = True
+                    if kept is not None and time.perf_counter() - written > _KEEP_EVERY:
+                        self._write(kept, wins, done)
+                        written = time.perf_counter()
+                    look()
+            finally:
+                for _, comparing in playing.values():
+                    comparing.stop = True
+                if kept is not None:
+                    self._write(kept, wins, done)
+        return Estimate(wins, self.duels, self.world.names, self.faithful, self.provenance)
+
+    def _play(self, part: _Part, comparing: Comparing) -> None:
+        first, last = self._queries(part.chunk)
+        stream = bit_generator(self.seed, "estimation", part.number)
+        comparing.play(stream, first, last, self._each(part), self._extra(part), self.faithful)
+
+    def _in_round(self, round: int) -> int:
+        """The duels of each pair in a round."""
+        return self.duels // self._rounds + (round < self.duels % self._rounds)
+
+    def _each(self, part: _Part) -> int:
+        """The duels that each pair has on each query, its share of the rest aside."""
+        return 0 if self.faithful else self._in_round(part.round) // self.world.collection.n_queries
+
+    def _queries(self, chunk: int) -> tuple[int, int]:
+        n = self.world.collection.n_queries
+        return n * chunk // self._chunks, n * (chunk + 1) // self._chunks
+
+    def _extra(self, part: _Part) -> Counts:
+        """How many duels beyond the equal share each pair has on the queries of a part.
+
+        The chunks are the leaves of a tree, and each node divides its pairs' duels between its two halves by a draw of its
+        own: binomial for independent queries, hypergeometric where each query is taken at most once.
+        """
+        n_duels, n_queries = self._in_round(part.round), self.world.collection.n_queries
+        counts = np.full(self.n_pairs, n_duels if self.faithful else n_duels % n_queries)
+        low, high = 0, self._chunks
+        while high - low > 1 and counts.any():
+            middle = (low + high) // 2
+            left = self._queries(middle)[0] - self._queries(low)[0]
+            right = self._queries(high - 1)[1] - self._queries(middle)[0]
+            random = generator(self.seed, "estimation", "split", part.round, low, high)
+            if self.faithful:
+                lower = random.binomial(counts, left / (left + right))
+            else:
+                lower = random.hypergeometric(left, right, counts)
+            if part.chunk < middle:
+                counts, high = lower, middle
+            else:
+                counts, low = counts - lower, middle
+        return np.asarray(counts)
+
+    def _size(self, part: _Part) -> int:
+        """The duels of a part, of all pairs."""
+        first, last = self._queries(part.chunk)
+        return (last - first) * self._each(part) * self.n_pairs + int(self._extra(part).sum())
+
+    def _read(self, path: Path | None) -> tuple[Counts, npt.NDArray[np.bool_]]:
+        """The wins so far, and which parts are in them."""
+        nothing = np.zeros((self.world.n_arms, self.world.n_arms), np.int64), np.zeros(len(self._parts), np.bool_)
+        if path is None:
+            return nothing
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                key, wins, done = str(file["key"]), file["wins"], file["done"]
+                intact = str(file["sha256"]) == _digest(wins, done)
+        except (FileNotFoundError, ValueError, OSError, KeyError, EOFError, zipfile.BadZipFile):
+            return nothing
+        if key != self.key:
+            raise ValueError(f"{path} is the checkpoint of another estimate: remove it, or name another file")
+        return (wins, done) if intact else nothing
+
+    def _write(self, path: Path, wins: Counts, done: npt.NDArray[np.bool_]) -> None:
+        file = io.BytesIO()
+        np.savez(file, key=np.array(self.key), wins=wins, done=done, sha256=np.array(_digest(wins, done)))
+        write_whole(path, file.getvalue())
+
+
+def _digest(wins: Counts, done: npt.NDArray[np.bool_]) -> str:
+    return hashlib.sha256(wins.tobytes() + done.tobytes()).hexdigest()
+
+
+def estimate_preferences(
+    collection: Collection,
+    *,
+    clicks: ClickModel | str = "navigational",
+    interleaving: Interleaving | str = "probabilistic",
+    k: int = 10,
+    ties: Ties = "consistent",
+    duels: int = 400_000,
+    faithful: bool = False,
+    jobs: int = 1,
+    seed: int = 0,
+    checkpoint: str | PathLike[str] | None = None,
+    watch: Callable[[Progress], object] | None = None,
+) -> Estimate:
+    """How often each ranker of a collection beats each other one: `duels` simulated searches for every pair.
+
+    Clicks, interleaving, k and ties are those of `SearchWorld`. By default a tied duel is half a win for each ranker, and
+    the queries are stratified: less noise for the same duels. `faithful` does as the matrices published with MergeDTS:
+    a coin decides ties, queries are drawn independently, and counts begin at one win each. Same seed, same
+    numbers, whatever the number of `jobs`; with a `checkpoint` file, an estimate that was interrupted goes on.
+
+    >>> import rankduel as rd
+    >>> collection = rd.datasets.synthetic(n_queries=20, n_rankers=4, seed=1)
+    >>> estimate = estimate_preferences(collection, clicks="perfect", duels=1000)
+    >>> estimate.matrix.n_arms, bool(estimate.standard_errors.max() < 0.016)
+    (4, True)
+    """
+    world = SearchWorld(collection, clicks=clicks, interleaving=interleaving, k=k, ties=ties)
+    estimation = Estimation(world, duels=duels, faithful=faithful, seed=seed)
+    return estimation.run(jobs=jobs, checkpoint=checkpoint, watch=watch)

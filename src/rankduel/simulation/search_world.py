@@ -1,0 +1,116 @@
+"""`SearchWorld`: not a matrix of preferences, but what is behind one: queries, rankers, lists, users and their clicks."""
+
+import hashlib
+from functools import cached_property
+from typing import Literal, get_args
+
+from rankduel.clicks import ClickModel, clicks_from
+from rankduel.datasets import Collection
+from rankduel.interleaving import Interleaving, interleaving_from
+from rankduel.preferences import PreferenceMatrix
+
+__all__ = ["SearchWorld", "Ties"]
+
+Ties = Literal["consistent", "redraw", "file"]
+_TABLES = (2, 3, 5)  # grades for which the users of the literature are published
+
+
+class SearchWorld:
+    """Users search a collection, see the interleaved lists of two rankers, and click.
+
+    A duel draws a query, interleaves the lists of the two rankers to k documents (or all, if the query has fewer), and
+    lets a user look at them; a duel without a winner is a `TIE`. A ranker that meets itself shows its own list.
+    `simulate` plays a bandit here as on a matrix, and sums up clicks@k and NDCG@k of the lists that were shown. Regret is
+    known only where `preferences` are given, say from `estimate_preferences`; else it is NaN.
+
+    `clicks` and `interleaving` may be given as people type them. A user typed by name gets the smallest of the published
+    tables (2, 3 or 5 grades) that has all grades of the collection; "navigational(grades=5)" names one.
+    `ties`: documents with equal scores come in an order drawn for each impression ("consistent"), drawn once more when
+    clicks are credited ("redraw", as in the matrices published with MergeDTS, where rankers with many ties lose for that
+    reason alone), or as in the file ("file").
+
+    >>> import rankduel as rd
+    >>> world = SearchWorld(rd.datasets.synthetic(n_queries=50, n_rankers=10, seed=1), clicks="perfect")
+    >>> world
+    <SearchWorld: 10 rankers, 50 queries, probabilistic interleaving of 10, consistent ties>
+    >>> run = rd.simulate(rd.MergeDTS(world.n_arms, seed=1), world, horizon=10_000)
+    >>> sorted(run.measures), run.measures["clicks@10"][-1] > 10_000
+    (['clicks@10', 'ndcg@10'], True)
+    """
+
+    def __init__(
+        self,
+        collection: Collection,
+        *,
+        clicks: ClickModel | str = "navigational",
+        interleaving: Interleaving | str = "probabilistic",
+        k: int = 10,
+        ties: Ties = "consistent",
+        preferences: PreferenceMatrix | None = None,
+    ) -> None:
+        if not isinstance(collection, Collection):
+            raise TypeError(f"collection must be a rankduel Collection, got {collection!r}")
+        self.collection = collection
+        self.clicks = clicks_from(clicks, _table(collection.n_grades)) if isinstance(clicks, str) else clicks
+        self.interleaving = interleaving_from(interleaving) if isinstance(interleaving, str) else interleaving
+        if not isinstance(self.clicks, ClickModel):
+            raise TypeError(f"clicks must be a ClickModel, got {clicks!r}")
+        if not isinstance(self.interleaving, Interleaving):
+            raise TypeError(f"interleaving must be an Interleaving of two rankers, got {interleaving!r}")
+        if self.clicks.n_grades < collection.n_grades:
+            raise ValueError(
+                f"the collection has grades 0 to {collection.n_grades - 1}, and {self.clicks!r} knows "
+                f"{self.clicks.n_grades} grades"
+            )
+        if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= 1000:
+            raise ValueError(f"k must be a whole number from 1 to 1000, got {k!r}")
+        if ties not in get_args(Ties):
+            raise ValueError(f"ties must be one of {', '.join(get_args(Ties))}, got {ties!r}")
+        if preferences is not None and preferences.n_arms != collection.n_rankers:
+            raise ValueError(f"preferences of {preferences.n_arms} arms for {collection.n_rankers} rankers")
+        self.k, self.ties, self.preferences = k, ties, preferences
+
+    @property
+    def n_arms(self) -> int:
+        """The rankers of the collection are the arms."""
+        return self.collection.n_rankers
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the rankers."""
+        return self.collection.rankers
+
+    @property
+    def condorcet_winner(self) -> int | None:
+        """By the preferences; None where they are not known."""
+        return None if self.preferences is None else self.preferences.condorcet_winner
+
+    @property
+    def copeland_winners(self) -> tuple[int, ...]:
+        """By the preferences; nobody where they are not known."""
+        return () if self.preferences is None else self.preferences.copeland_winners
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The sha256 of all that decides what happens here."""
+        truth = None if self.preferences is None else self.preferences.fingerprint
+        parts = (self.collection.fingerprint, repr(self.clicks), repr(self.interleaving), self.k, self.ties, truth)
+        return hashlib.sha256(repr(("SearchWorld", *parts)).encode()).hexdigest()
+
+    def __repr__(self) -> str:
+        collection = self.collection
+        return (
+            f"<SearchWorld: {collection.n_rankers:,} rankers, {collection.n_queries:,} queries, "
+            f"{self.interleaving.name} interleaving of {self.k}, {self.ties} ties>"
+        )
+
+
+def _table(n_grades: int) -> int:
+    """The grades of the smallest published table that has so many."""
+    for grades in _TABLES:
+        if n_grades <= grades:
+            return grades
+    raise ValueError(
+        f"the collection has grades 0 to {n_grades - 1}, and users are published for at most {_TABLES[-1]} grades: "
+        "give CascadeModel(click=[...], stop=[...]) with a table of your own"
+    )
