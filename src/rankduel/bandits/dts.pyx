@@ -3,7 +3,7 @@
 import numpy as np
 
 cimport cython
-from libc.stdint cimport int64_t, uint8_t, uint16_t, uint64_t
+from libc.stdint cimport int16_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
@@ -55,7 +55,7 @@ cdef class DTS(Optimistic):
     cdef double *rests  # and what the rounding left
     cdef int64_t *leader  # of the last tournament
     cdef uint8_t *fresh  # scratch of the tournament: fresh[b, q] if q has not settled its duels with block b
-    cdef uint16_t *beaten  # how many rows have beaten each arm
+    cdef int16_t *beaten  # how many rows have beaten each arm
     cdef int *settled  # how many rows have settled their duels with each block
     cdef int *candidates
     cdef guess_t *guesses
@@ -75,7 +75,7 @@ cdef class DTS(Optimistic):
         self._ranges["leader"] = (0, n - 1)
         self.fresh = <uint8_t *>malloc(self.stride // 16 * self.stride)
         self.settled = <int *>malloc(self.stride // 16 * sizeof(int))
-        self.beaten = <uint16_t *>malloc(self.stride * sizeof(uint16_t))
+        self.beaten = <int16_t *>malloc(self.stride * sizeof(int16_t))
         self.candidates = <int *>malloc(n * sizeof(int))
         self.guesses = <guess_t *>malloc(n * sizeof(guess_t))
         if self.fresh == NULL or self.settled == NULL or self.beaten == NULL or self.candidates == NULL or self.guesses == NULL:
@@ -127,7 +127,7 @@ cdef class DTS(Optimistic):
             return self.candidates[0]
         best.value, best.index, best.ties = -1, 0, 0
         memset(self.fresh, 1, n_blocks * self.stride)
-        memset(self.beaten, 0, self.stride * sizeof(uint16_t))
+        memset(self.beaten, 0, self.stride * sizeof(int16_t))
         memset(self.settled, 0, n_blocks * sizeof(int))
         for r in range(n_candidates):
             i = self.candidates[r]

@@ -1,12 +1,12 @@
 """MergeDTS: Merge Double Thompson Sampling (Li et al. 2020)."""
 
 cimport cython
-from libc.stdint cimport uint8_t, uint16_t, uint64_t
+from libc.stdint cimport int16_t, uint8_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memset
 
 from rankduel.bandits.merging cimport Merging, batch_t
-from rankduel.bandits.versus cimport add16, draw16, odds, rest, versus_count, versus_new, versus_t
+from rankduel.bandits.versus cimport add16, draw16, kappa_of, kappa_ties, odds, rest, versus_count, versus_new, versus_t
 from rankduel.randomness.beta cimport ASK, STALE, beta_argmax, betas_t, guess_t, next_lane
 from rankduel.randomness.draws cimport below, eight_bytes, eight_bytes_if, uniform
 
@@ -54,7 +54,7 @@ cdef class MergeDTS(Merging):
         4066005
     """
 
-    cdef uint16_t *scores  # scratch: wins of each place in the sampled tournament
+    cdef int16_t *scores  # scratch: wins of each place in the sampled tournament
     cdef guess_t *guesses
     cdef int capacity
 
@@ -77,13 +77,13 @@ cdef class MergeDTS(Merging):
 
         Pairs lie as in a round robin: row d holds the pairs (i, i + d mod n), so that a row is 16 independent draws.
         """
-        cdef int n = batch.size, stride = lanes(n), d, start, k, best = -1, ties = 0, chosen = 0
-        cdef uint16_t *won = self.scores  # as first of a pair
-        cdef uint16_t *beaten = self.scores + stride  # as second: beaten[j] + beaten[n + j] times
+        cdef int n = batch.size, stride = lanes(n), d, start, k, best, ties, chosen = 0
+        cdef int16_t *won = self.scores  # as first of a pair
+        cdef int16_t *beaten = self.scores + stride  # as second: beaten[j] + beaten[n + j] times
         cdef const uint8_t *row = odds_of(batch)
         cdef uint64_t open[2]
         cdef uint8_t win[16]
-        memset(self.scores, 0, 4 * stride * sizeof(uint16_t))
+        memset(self.scores, 0, 4 * stride * sizeof(int16_t))
         for d in range(1, n // 2 + 1):
             for start in range(0, stride, 16):
                 if draw16(row, eight_bytes(self.rng), eight_bytes_if(self.rng, n - start > 8), win, open):
@@ -93,16 +93,13 @@ cdef class MergeDTS(Merging):
                 add16(won + start, win)
                 add16(beaten + start + d, win)
                 row += 16
-        for k in range(n):
-            # kappa: wins as first of a pair, and as second of those pairs where it was not beaten
-            won[k] += n - beaten[k] - beaten[n + k] + (n % 2 == 0 and 2 * k >= n)
-            best = won[k] if won[k] > best else best
-        for k in range(n):
-            ties += won[k] == best
-        ties = below(self.rng, ties)  # ties are broken at random
-        for k in range(n - 1, -1, -1):
-            chosen = k if won[k] == best and ties >= 0 else chosen
-            ties -= won[k] == best
+        best = kappa_of(won, beaten, n)
+        ties = kappa_ties(won, best, n, &chosen)
+        if ties > 1:  # broken at random
+            ties = below(self.rng, ties)
+            for k in range(n - 1, -1, -1):
+                chosen = k if won[k] == best and ties >= 0 else chosen
+                ties -= won[k] == best
         return chosen
 
     @cython.final
@@ -134,7 +131,7 @@ cdef class MergeDTS(Merging):
         cdef size_t size = self.n_bytes(n)
         batch.bytes = <uint8_t *>realloc(batch.bytes, size)
         if stride > self.capacity:
-            self.scores = <uint16_t *>realloc(self.scores, 4 * stride * sizeof(uint16_t))
+            self.scores = <int16_t *>realloc(self.scores, 4 * stride * sizeof(int16_t))
             self.guesses = <guess_t *>realloc(self.guesses, stride * sizeof(guess_t))
             self.capacity = stride
         if batch.bytes == NULL or self.scores == NULL or self.guesses == NULL:

@@ -1,7 +1,7 @@
 # What is known of one arm against another: wins, the Beta posterior of the chance to win, and its mass above 1/2.
 
 from libc.math cimport exp, lgamma
-from libc.stdint cimport uint8_t, uint16_t, uint64_t
+from libc.stdint cimport int16_t, uint8_t, uint64_t
 
 from rankduel.randomness.beta cimport STALE, beta_t, beta_uniform
 
@@ -36,7 +36,8 @@ cdef extern from *:
     """
     #include <stdint.h>
     #include <string.h>
-    typedef uint16_t rd_u16x16 __attribute__((vector_size(32)));
+    typedef int16_t rd_i16x16 __attribute__((vector_size(32)));
+    typedef int16_t rd_i16x8 __attribute__((vector_size(16)));
 
     static inline int rd_draw16(const uint8_t *odds, uint64_t low, uint64_t high, uint8_t *yes, uint64_t *open) {
         rd_u64x2 random = {low, high}, equal;
@@ -49,13 +50,55 @@ cdef extern from *:
         return (equal[0] | equal[1]) != 0;
     }
 
-    static inline void rd_add16(uint16_t *counts, const uint8_t *yes) {
+    static inline void rd_add16(int16_t *counts, const uint8_t *yes) {
         rd_u8x16 y;
-        rd_u16x16 c;
+        rd_i16x16 c;
         memcpy(&y, yes, 16);
         memcpy(&c, counts, 32);
-        c += __builtin_convertvector(y, rd_u16x16);
+        c += __builtin_convertvector(y, rd_i16x16);
         memcpy(counts, &c, 32);
+    }
+
+    static inline int rd_sum8(rd_i16x8 x) {
+        return x[0] + x[1] + x[2] + x[3] + x[4] + x[5] + x[6] + x[7];
+    }
+
+    /* Turn wins as first of a pair into kappa, all wins: as second, a place won where it was not beaten. For even n, the
+       upper half of the places is second once more. The largest kappa is returned; places from n on get -1. */
+    static inline int rd_kappa(int16_t *won, const int16_t *beaten, int n) {
+        const rd_i16x8 lane = {0, 1, 2, 3, 4, 5, 6, 7};
+        rd_i16x8 most = lane - lane - (int16_t)1, w, b, c, there, more;
+        int k, largest;
+        for (k = 0; k < n; k += 8) {
+            memcpy(&w, won + k, 16);
+            memcpy(&b, beaten + k, 16);
+            memcpy(&c, beaten + n + k, 16);
+            there = lane + (int16_t)k < (int16_t)n;
+            w += (int16_t)((n - 1) / 2) - b - c - (rd_i16x8)(lane + (int16_t)k >= (int16_t)(n % 2 ? n : n / 2));
+            w = (w & there) | ~there;
+            memcpy(won + k, &w, 16);
+            more = w > most;
+            most = (w & more) | (most & ~more);
+        }
+        largest = most[0];
+        for (k = 1; k < 8; k++)
+            largest = most[k] > largest ? most[k] : largest;
+        return largest;
+    }
+
+    /* How many of n places have that kappa; if it is one, `place` is that one. */
+    static inline int rd_kappa_ties(const int16_t *kappa, int value, int n, int *place) {
+        const rd_i16x8 lane = {0, 1, 2, 3, 4, 5, 6, 7};
+        rd_i16x8 count = lane - lane, sum = count, w;
+        int k;
+        for (k = 0; k < n; k += 8) {
+            memcpy(&w, kappa + k, 16);
+            w = w == (int16_t)value;
+            count -= w;
+            sum += (lane + (int16_t)k) & w;
+        }
+        *place = rd_sum8(sum);
+        return rd_sum8(count);
     }
 
     /* How many of the sixteen said yes, where only the ones marked by a 1 count. */
@@ -68,7 +111,9 @@ cdef extern from *:
     }
     """
     bint draw16 "rd_draw16" (const uint8_t *odds, uint64_t low, uint64_t high, uint8_t *yes, uint64_t *open) noexcept nogil
-    void add16 "rd_add16" (uint16_t *counts, const uint8_t *yes) noexcept nogil
+    void add16 "rd_add16" (int16_t *counts, const uint8_t *yes) noexcept nogil
+    int kappa_of "rd_kappa" (int16_t *won, const int16_t *beaten, int n) noexcept nogil
+    int kappa_ties "rd_kappa_ties" (const int16_t *kappa, int value, int n, int *place) noexcept nogil
     int sum16 "rd_sum16" (const uint8_t *yes, const uint8_t *marks) noexcept nogil
 
 

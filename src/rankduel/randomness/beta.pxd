@@ -18,13 +18,14 @@
 # nearly always seen, the mode is replaced by it, and the curve by the exponential that touches it there: variables
 # that are far below cost next to nothing.
 
-from libc.math cimport exp, fabs, log, log1p, sqrt
+from libc.math cimport exp, log, log1p, sqrt
 from libc.stdint cimport uint8_t, uint64_t
 
 from numpy.random cimport bitgen_t
-from numpy.random.c_distributions cimport random_beta, random_standard_exponential, random_standard_normal
+from numpy.random.c_distributions cimport random_beta, random_standard_exponential
 
 from rankduel.randomness.draws cimport eight_bytes, eight_bytes_if
+from rankduel.randomness.half_normal cimport half_normal
 
 # GCC's and Clang's vector types compile to what every x86-64 and ARM64 has.
 cdef extern from *:
@@ -180,8 +181,8 @@ cdef inline double beta_below_anchor(bitgen_t *rng, const beta_t *x) noexcept no
     if x.gap == 0:
         width = sqrt(x.mode * (1 - x.mode) / (x.a + x.b - 2) * slack(1 - x.mode))
         while True:
-            z = random_standard_normal(rng)
-            value = x.mode - fabs(z) * width
+            z = half_normal(rng)
+            value = x.mode - z * width
             if beta_keep(rng, x, value, -z * z / 2, 1, 1):
                 return value
     while True:
@@ -237,7 +238,7 @@ cdef inline int beta_argmax(bitgen_t *rng, const betas_t *row, int skip, const u
                     beta_fit(row, j)
                 if row.tails[j] == ASK or 256 * rng.next_double(rng.state) >= row.tails[j] + 1:
                     continue
-            z = fabs(random_standard_normal(rng)) if x.gap == 0 else x.gap + random_standard_exponential(rng) / x.gap
+            z = half_normal(rng) if x.gap == 0 else x.gap + random_standard_exponential(rng) / x.gap
             value = x.mode + x.width * z
             guesses[n_guesses].value, guesses[n_guesses].z, guesses[n_guesses].index = value, z, j
             top = n_guesses if value > guesses[top].value else top
