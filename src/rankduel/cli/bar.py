@@ -1,38 +1,29 @@
-"""The progress of a plan as a bar. Needs rich, so import it only where a canvas was found."""
+"""The progress of long work as a bar. Needs rich, so import it only where a canvas was found."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, TaskProgressColumn, TextColumn
-from rich.progress import Progress as Bar
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
-from rankduel.cli.progress import Show, runs_text, speed_text, time_text
-from rankduel.lab import Progress
+from rankduel.cli.progress import Moment
 
 __all__ = ["draw_progress"]
 
 
 @contextmanager
-def draw_progress(console: Console) -> Iterator[Show]:
-    """A watcher that moves a bar."""
+def draw_progress(console: Console) -> Iterator[Callable[[Moment], None]]:
+    """What moves a bar."""
     columns = (
-        TextColumn("{task.fields[runs]}"),
+        TextColumn("{task.fields[what]}"),
         BarColumn(bar_width=None),
         TaskProgressColumn(),
-        TextColumn("{task.fields[speed]}"),
-        TextColumn("{task.fields[time]}"),
+        TextColumn("{task.fields[pace]}"),
     )
-    with Bar(*columns, console=console, expand=True) as bar:
-        task = bar.add_task("", total=1.0, runs="", speed="", time="")
+    with Progress(*columns, console=console, expand=True) as bar:
+        task = bar.add_task("", total=1.0, what="", pace="")
 
-        def show(progress: Progress) -> None:
-            bar.update(
-                task,
-                completed=progress.share,
-                runs=runs_text(progress),
-                speed=speed_text(progress),
-                time=time_text(progress),
-            )
+        def show(moment: Moment) -> None:
+            bar.update(task, completed=moment.share, what=moment.what, pace=moment.pace)
 
         yield show

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rankduel.cli.numbers import whole
 from rankduel.cli.stage import show_scenes
-from rankduel.lab import PlotUnavailable, Showcase, play_showcase, save_plot
+from rankduel.lab import Panel, PlotUnavailable, Showcase, play_showcase, save_plot
 
 __all__ = ["declare"]
 
@@ -48,9 +48,8 @@ def _demo(options: Namespace) -> int:
     try:
         paths = save_plot(
             options.out / "regret",
-            showcase.curves,
+            [Panel("cumulative average regret", showcase.curves)],
             title=f"The best of {showcase.rankers} rankers, found after {showcase.duels:,} duels",
-            regret="cumulative average regret",
         )
         print("regret plot: ", " and ".join(map(str, paths)))
     except PlotUnavailable as error:
@@ -59,7 +58,7 @@ def _demo(options: Namespace) -> int:
 
 
 def _epilogue(showcase: Showcase) -> str:
-    regret, uniform = (curve.regret[-1] for curve in showcase.curves)
+    regret, uniform = (curve.values[-1] for curve in showcase.curves)
     right = showcase.winner == showcase.condorcet_winner
     truth = "truly the best: it beats every other" if right else f"but truly the best is {showcase.condorcet_winner}"
     return f"""

@@ -4,7 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Callable
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from pathlib import Path
 
 from rankduel.lab import Results, Row
@@ -14,20 +14,16 @@ __all__ = ["FORMATS"]
 
 def _table(results: Results, _curves: Path) -> str:
     experiment = results.experiment
-    head = (
-        "bandit",
-        f"{experiment.kind} regret",
-        "± error",
-        "found",
-        "lost",
-        "champion right",
-        "converged at",
-        "us/duel",
-    )
-    lines = [head, *(_cells(row) for row in results.rows)]
+    columns = _columns(results)
+    lines = [tuple(columns), *(tuple(cell(row) for cell in columns.values()) for row in results.rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     problem = experiment.problem
-    best = "no Condorcet winner" if problem.condorcet_winner is None else f"Condorcet winner {problem.condorcet_winner}"
+    if not results.knows_regret:
+        best = "preferences not known"
+    elif problem.condorcet_winner is None:
+        best = "no Condorcet winner"
+    else:
+        best = f"Condorcet winner {problem.condorcet_winner}"
     title = (
         f"{experiment.name}: {problem.n_arms} arms, {best}; "
         f"{experiment.horizon:,} duels, {experiment.runs} runs, seed {experiment.seed}"
@@ -35,21 +31,35 @@ def _table(results: Results, _curves: Path) -> str:
     return "\n".join([title, *(_line(cells, widths) for cells in lines)]) + "\n"
 
 
-def _cells(row: Row) -> tuple[str, ...]:
-    return (
-        row.bandit,
-        _figure(row.regret),
-        "-" if row.regret_error is None else _figure(row.regret_error),
-        f"{row.found}/{row.runs}",
-        f"{row.lost}/{row.runs}",
-        f"{row.champion_right}/{row.runs}",
-        "-" if row.converged_at is None else f"{row.converged_at:,.0f}",
-        f"{row.cpu_us_per_duel:.3f}",
-    )
+def _columns(results: Results) -> dict[str, Callable[[Row], str]]:
+    """What is known of this experiment's bandits, by the head of its column."""
+    columns: dict[str, Callable[[Row], str]] = {"bandit": lambda row: row.bandit}
+    for name in results.measures:
+        columns[name] = lambda row, name=name: f"{row.measures[name]:.4f}"
+        columns[f"± {name}"] = lambda row, name=name: _error(row.measures.get(f"{name}_error"))
+    if results.knows_regret:
+        columns |= {
+            f"{results.experiment.kind} regret": lambda row: _figure(row.regret),
+            "± error": lambda row: _figure(row.regret_error),
+            "found": lambda row: f"{row.found}/{row.runs}",
+            "lost": lambda row: f"{row.lost}/{row.runs}",
+            "champion right": lambda row: f"{row.champion_right}/{row.runs}",
+        }
+    else:
+        columns["champions"] = lambda row: ", ".join(f"{arm} ({runs}x)" for arm, runs in [*row.champions.items()][:3])
+    columns["converged at"] = lambda row: "-" if row.converged_at is None else f"{row.converged_at:,.0f}"
+    columns["us/duel"] = lambda row: f"{row.cpu_us_per_duel:.3f}"
+    return columns
 
 
-def _figure(value: float) -> str:
+def _figure(value: float | None) -> str:
+    if value is None:
+        return "-"
     return f"{value:,.1f}" if value >= 10 else f"{value:.3g}"
+
+
+def _error(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4f}"
 
 
 def _line(cells: tuple[str, ...], widths: list[int]) -> str:
@@ -64,11 +74,18 @@ def _json(results: Results, curves: Path) -> str:
 
 
 def _csv(results: Results, _curves: Path) -> str:
+    rows = [_flat(row) for row in results.rows]
     text = io.StringIO()
-    writer = csv.DictWriter(text, [field.name for field in fields(Row)], lineterminator="\n")
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
     writer.writeheader()
-    writer.writerows(asdict(row) for row in results.rows)
+    writer.writerows(rows)
     return text.getvalue()
+
+
+def _flat(row: Row) -> dict[str, object]:
+    cells = asdict(row)
+    measures, champions = cells.pop("measures"), cells.pop("champions")
+    return cells | measures | {"champions": " ".join(f"{arm}:{runs}" for arm, runs in champions.items())}
 
 
 FORMATS: dict[str, Callable[[Results, Path], str]] = {"table": _table, "json": _json, "csv": _csv}

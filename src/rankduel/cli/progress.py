@@ -1,24 +1,33 @@
-"""The progress of a plan on stderr: a bar on a terminal, else a line every few seconds."""
+"""The progress of long work on stderr: a bar on a terminal, else a line every few seconds."""
 
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from rankduel.cli.numbers import count, duration
 from rankduel.cli.terminal import canvas
 from rankduel.lab import Progress
 
-__all__ = ["Show", "runs_text", "show_progress", "speed_text", "time_text"]
+__all__ = ["Moment", "parts_of", "runs_of", "show_progress"]
 
 _LINE_EVERY = 2.0  # seconds
 
-Show = Callable[[Progress], None]
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """How far the work is, and that in words."""
+
+    share: float  # from 0 to 1
+    what: str  # how much of what is done
+    pace: str  # how fast, and how long it will take
+    done: bool
 
 
 @contextmanager
-def show_progress() -> Iterator[Show]:
-    """A watcher for `lab.execute`."""
+def show_progress() -> Iterator[Callable[[Moment], None]]:
+    """What shows one moment after the other."""
     console = canvas(sys.stderr)
     if console is None:
         yield _lines()
@@ -29,32 +38,34 @@ def show_progress() -> Iterator[Show]:
             yield show
 
 
-def _lines() -> Show:
+def _lines() -> Callable[[Moment], None]:
     due = time.monotonic() + _LINE_EVERY
 
-    def show(progress: Progress) -> None:
+    def show(moment: Moment) -> None:
         nonlocal due
-        if time.monotonic() >= due or progress.done == progress.total:
+        if time.monotonic() >= due or moment.done:
             due = time.monotonic() + _LINE_EVERY
-            texts = runs_text(progress), speed_text(progress), time_text(progress)
-            print(", ".join(texts), file=sys.stderr, flush=True)
+            print(f"{moment.what}, {moment.pace}", file=sys.stderr, flush=True)
 
     return show
 
 
-def runs_text(progress: Progress) -> str:
-    """How many runs are done."""
+def runs_of(progress: Progress) -> Moment:
+    """The runs of an experiment."""
     kept = f" ({progress.kept} kept)" if progress.kept else ""
-    return f"{progress.done} of {progress.total} runs{kept}"
+    return _moment(progress, f"{progress.done} of {progress.total} runs{kept}")
 
 
-def speed_text(progress: Progress) -> str:
-    """How many duels, and how fast."""
-    return f"{count(progress.duels)} duels, {count(progress.rate)}/s"
+def parts_of(progress: Progress) -> Moment:
+    """The parts of an estimate."""
+    kept = f" ({progress.kept} parts kept)" if progress.kept else ""
+    return _moment(progress, f"{100 * progress.share:.1f} %{kept}")
 
 
-def time_text(progress: Progress) -> str:
-    """How long it will take, or took."""
-    if progress.done == progress.total:
-        return f"done in {duration(progress.seconds)}"
-    return "time left unknown" if progress.seconds_left is None else f"{duration(progress.seconds_left)} left"
+def _moment(progress: Progress, what: str) -> Moment:
+    done = progress.done == progress.total
+    if done:
+        left = f"done in {duration(progress.seconds)}"
+    else:
+        left = "time left unknown" if progress.seconds_left is None else f"{duration(progress.seconds_left)} left"
+    return Moment(progress.share, what, f"{count(progress.duels)} duels, {count(progress.rate)}/s, {left}", done)

@@ -3,7 +3,7 @@
 from rankduel.lab.engine import execute
 from rankduel.lab.estimation import Estimate, Estimation, estimate_preferences
 from rankduel.lab.plan import Experiment, Unit, normal_form, problem_from
-from rankduel.lab.plots import Curve, PlotUnavailable, save_plot
+from rankduel.lab.plots import Curve, Panel, PlotUnavailable, save_plot
 from rankduel.lab.progress import Progress
 from rankduel.lab.results import Results, Row
 from rankduel.lab.showcase import Scene, Showcase, play_showcase
@@ -14,6 +14,7 @@ __all__ = [
     "Estimate",
     "Estimation",
     "Experiment",
+    "Panel",
     "PlotUnavailable",
     "Progress",
     "Results",

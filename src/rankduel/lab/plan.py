@@ -10,8 +10,8 @@ from pathlib import Path
 
 import rankduel
 from rankduel.bandits import bandit_from
-from rankduel.preferences import Kind, PreferenceMatrix, Problem, problems, regret
-from rankduel.simulation import Run, Watch, log_checkpoints, run_bandit, run_seed, simulate
+from rankduel.preferences import Kind, PreferenceMatrix, problems
+from rankduel.simulation import Problem, Run, Watch, log_checkpoints, regret_of, run_bandit, run_seed, simulate
 
 __all__ = ["Experiment", "Unit", "normal_form", "problem_from"]
 
@@ -96,7 +96,7 @@ class Experiment:
         for spec, times in Counter(self.specs).items():
             if times > 1:
                 raise ValueError(f"{self.bandits[self.specs.index(spec)]} is there {times} times, as {spec}")
-        regret(self.problem, self.kind)  # does this problem have that regret?
+        regret_of(self.problem, self.kind)  # does this problem have that regret?
         if not self.checkpoints:
             object.__setattr__(self, "checkpoints", tuple(log_checkpoints(self.horizon).tolist()))
 
@@ -131,7 +131,7 @@ def _sources() -> str:
     """The sha256 of the code that computes a run: what another version of it computed is never taken for its own."""
     package = Path(rankduel.__file__).parent
     digest = hashlib.sha256()
-    for room in ("bandits", "preferences", "randomness", "simulation"):
+    for room in ("bandits", "clicks", "interleaving", "preferences", "randomness", "rankings", "simulation"):
         for file in sorted((package / room).iterdir()):
             if file.suffix in {".py", ".pyx", ".pxd"}:
                 digest.update(f"{room}/{file.name}".encode() + file.read_bytes())

@@ -1,4 +1,4 @@
-"""Regret curves as PNG and SVG."""
+"""Curves over duels as PNG and SVG."""
 
 import io
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from rankduel.lab.store import write_whole
 
-__all__ = ["Curve", "PlotUnavailable", "save_plot"]
+__all__ = ["Curve", "Panel", "PlotUnavailable", "save_plot"]
 
 # Okabe and Ito's colours, told apart by the colour-blind too; yellow is left out, being too pale for a line on white.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
@@ -28,12 +28,21 @@ class Curve:
 
     label: str
     duels: npt.NDArray[np.int64]
-    regret: npt.NDArray[np.float64]
+    values: npt.NDArray[np.float64]
     error: npt.NDArray[np.float64] | None = None
 
 
-def save_plot(stem: Path, curves: Sequence[Curve], *, title: str, regret: str) -> list[Path]:
-    """Draw cumulative regret against duels on a log axis, into `stem`.png and .svg; the paths of the two.
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """A quantity, as the label of its axis, and its curves."""
+
+    quantity: str
+    curves: Sequence[Curve]
+    from_zero: bool = True
+
+
+def save_plot(stem: Path, panels: Sequence[Panel], *, title: str) -> list[Path]:
+    """Draw each quantity against duels on a log axis, side by side, into `stem`.png and .svg; the paths of the two.
 
     Same curves, same bytes: the files hold no date.
     """
@@ -43,23 +52,28 @@ def save_plot(stem: Path, curves: Sequence[Curve], *, title: str, regret: str) -
         from matplotlib.ticker import StrMethodFormatter  # noqa: PLC0415 - not of the core
     except ImportError as error:
         raise PlotUnavailable("no plot without matplotlib: pip install 'rankduel[lab]'") from error
-    figure = Figure(figsize=(8, 5), layout="constrained")
-    axes = figure.add_subplot()
-    for number, curve in enumerate(curves):
-        colour = _COLOURS[number % len(_COLOURS)]
-        style = _STYLES[number // len(_COLOURS) % len(_STYLES)]
-        axes.plot(curve.duels, curve.regret, style, color=colour, label=curve.label, linewidth=1.8)
-        if curve.error is not None:
-            low, high = curve.regret - curve.error, curve.regret + curve.error
-            axes.fill_between(curve.duels, low, high, color=colour, alpha=0.25, linewidth=0)
-    last = max(curve.duels[-1] for curve in curves)
-    axes.set(xlabel="duels", ylabel=regret, xscale="log", ylim=(0, None))
-    axes.set_title(title, wrap=True)
-    axes.set_xlim(max(1, last / _SHOWN), max(2, last) * 1.1)
-    axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
-    axes.grid(alpha=0.3)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(loc="best", frameon=False, fontsize=min(10, 180 / len(curves))).set_in_layout(False)
+    figure = Figure(figsize=(8 if len(panels) == 1 else 6.5 * len(panels), 5), layout="constrained")
+    for panel, axes in zip(panels, np.ravel(figure.subplots(1, len(panels))), strict=True):
+        for number, curve in enumerate(panel.curves):
+            colour = _COLOURS[number % len(_COLOURS)]
+            style = _STYLES[number // len(_COLOURS) % len(_STYLES)]
+            axes.plot(curve.duels, curve.values, style, color=colour, label=curve.label, linewidth=1.8)
+            if curve.error is not None:
+                low, high = curve.values - curve.error, curve.values + curve.error
+                axes.fill_between(curve.duels, low, high, color=colour, alpha=0.25, linewidth=0)
+        last = max(curve.duels[-1] for curve in panel.curves)
+        axes.set(xlabel="duels", ylabel=panel.quantity, xscale="log")
+        if panel.from_zero:
+            axes.set_ylim(0, None)
+        axes.set_xlim(max(1, last / _SHOWN), max(2, last) * 1.1)
+        axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
+        axes.grid(alpha=0.3)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.legend(loc="best", frameon=False, fontsize=min(10, 180 / len(panel.curves))).set_in_layout(False)
+    if len(panels) == 1:
+        axes.set_title(title, wrap=True)
+    else:
+        figure.suptitle(title, wrap=True)
     paths = []
     with rc_context({"svg.hashsalt": "rankduel"}):
         for suffix, options in ((".png", {"dpi": 150}), (".svg", {"metadata": {"Date": None}})):

@@ -3,6 +3,7 @@
 import io
 import json
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +17,7 @@ import rankduel
 from rankduel.lab.plan import Experiment
 from rankduel.lab.plots import Curve
 from rankduel.lab.store import write_whole
-from rankduel.simulation import Run, run_seed
+from rankduel.simulation import Run, regret_of, run_seed
 
 __all__ = ["Results", "Row"]
 
@@ -26,15 +27,20 @@ _NONE = -1  # for None, in arrays of int
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One bandit in a table. The best arm is the Condorcet winner, or any Copeland winner where there is none."""
+    """One bandit in a table. The best arm is the Condorcet winner, or any Copeland winner where there is none.
+
+    Where the world does not know its preferences, there is no regret and no best arm to find: these are None.
+    """
 
     bandit: str  # as it was typed
     runs: int
-    regret: float  # mean at the horizon
+    measures: dict[str, float]  # mean per duel of what else the world measures, and NAME_error, its standard error
+    regret: float | None  # mean at the horizon
     regret_error: float | None  # standard error of that mean; None for a single run
-    found: int  # runs that ended with the best arm as the only one left
-    lost: int  # runs that ended with another arm as the only one left
-    champion_right: int  # runs whose best guess at the horizon is the best arm, whether or not others are left
+    found: int | None  # runs that ended with the best arm as the only one left
+    lost: int | None  # runs that ended with another arm as the only one left
+    champion_right: int | None  # runs whose best guess at the horizon is the best arm, whether or not others are left
+    champions: dict[int, int]  # in how many runs each arm was the best guess, the most frequent first
     converged_at: float | None  # median over the runs, one that did not converge counting as infinitely late
     cpu_us_per_duel: float  # until convergence
 
@@ -54,7 +60,7 @@ class Results:
     def rows(self) -> list[Row]:
         """One row for each bandit."""
         return [
-            _row(bandit, self.of(place), self.experiment.problem.copeland_winners)
+            _row(bandit, self.of(place), self.experiment.problem.copeland_winners if self.knows_regret else None)
             for place, bandit in enumerate(self.experiment.bandits)
         ]
 
@@ -67,6 +73,25 @@ class Results:
             curves.append(Curve(bandit, self.runs[0].checkpoints, regret.mean(axis=0), _standard_error(regret)))
         return curves
 
+    @property
+    def knows_regret(self) -> bool:
+        """Not so in a search world whose preferences nobody has told."""
+        return regret_of(self.experiment.problem, self.experiment.kind) is not None
+
+    @property
+    def measures(self) -> list[str]:
+        """What the world sums up beside regret: clicks@10, say."""
+        return list(self.runs[0].measures)
+
+    def averages(self, measure: str) -> list[Curve]:
+        """One curve for each bandit: the mean of a measure over all duels so far."""
+        curves = []
+        for place, bandit in enumerate(self.experiment.bandits):
+            runs = self.of(place)
+            means = np.array([run.measures[measure] / run.checkpoints for run in runs])
+            curves.append(Curve(bandit, runs[0].checkpoints, means.mean(axis=0), _standard_error(means)))
+        return curves
+
     def save(self, path: Path) -> None:
         """Write all numbers as npz. Same experiment, same bytes: what was measured (CPU time) is not in it.
 
@@ -74,7 +99,8 @@ class Results:
 
         - `bandits` [B]: as typed, and `specs` [B]: with all parameters, as `rankduel.bandit_from` reads them;
         - `run_seeds` [R]: of each run, bandit and world alike, as text, for they are longer than 64 bits;
-        - `checkpoints` [C]: numbers of duels, and `regret` [B, R, C]: cumulative, after that many duels;
+        - `checkpoints` [C]: numbers of duels, and `regret` [B, R, C]: cumulative, after that many duels; what else the
+          world measures likewise, under its name, as `clicks@10`;
         - `winner`, `champion`, `converged_at` [B, R]: -1 for a run that had more than one arm left at the horizon;
         - `provenance`: JSON with the schema, the version of rankduel, the problem's name and fingerprint, its number of
           arms and its Condorcet winner, the horizon, the kind of regret, the seed and the number of runs.
@@ -88,6 +114,7 @@ class Results:
             run_seeds=np.array([str(run_seed(experiment.seed, index)) for index in range(experiment.runs)]),
             checkpoints=self.runs[0].checkpoints,
             regret=self._table([run.regret for run in self.runs]),
+            **{name: self._table([run.measures[name] for run in self.runs]) for name in self.measures},
             winner=self._table([_NONE if run.winner is None else run.winner for run in self.runs]),
             champion=self._table([run.champion for run in self.runs]),
             converged_at=self._table([_NONE if run.converged_at is None else run.converged_at for run in self.runs]),
@@ -118,21 +145,33 @@ class Results:
         return array.reshape(self.experiment.runs, len(self.experiment.bandits), *array.shape[1:]).swapaxes(0, 1)
 
 
-def _row(bandit: str, runs: list[Run], best: tuple[int, ...]) -> Row:
-    final = np.array([run.regret[-1] for run in runs])
-    error = _standard_error(final)
+def _row(bandit: str, runs: list[Run], best: tuple[int, ...] | None) -> Row:
+    regret, regret_error = _mean([run.regret[-1] for run in runs])
     converged = median(math.inf if run.converged_at is None else run.converged_at for run in runs)
+    measures: dict[str, float] = {}
+    for name in runs[0].measures:
+        measures[name], error = _mean([run.measures[name][-1] / run.checkpoints[-1] for run in runs])
+        if error is not None:
+            measures[f"{name}_error"] = error
     return Row(
         bandit=bandit,
         runs=len(runs),
-        regret=float(final.mean()),
-        regret_error=None if error is None else float(error),
-        found=sum(run.winner in best for run in runs),
-        lost=sum(run.winner is not None and run.winner not in best for run in runs),
-        champion_right=sum(run.champion in best for run in runs),
+        measures=measures,
+        regret=None if best is None else regret,
+        regret_error=None if best is None else regret_error,
+        found=None if best is None else sum(run.winner in best for run in runs),
+        lost=None if best is None else sum(run.winner is not None and run.winner not in best for run in runs),
+        champion_right=None if best is None else sum(run.champion in best for run in runs),
+        champions=dict(Counter(run.champion for run in runs).most_common()),
         converged_at=None if math.isinf(converged) else converged,
         cpu_us_per_duel=1e6 * sum(run.cpu_seconds for run in runs) / max(1, sum(run.computed for run in runs)),
     )
+
+
+def _mean(values: list[float]) -> tuple[float, float | None]:
+    """With its standard error."""
+    error = _standard_error(np.array(values))
+    return float(np.mean(values)), None if error is None else float(error)
 
 
 def _standard_error(samples: npt.NDArray[np.float64]) -> npt.NDArray[np.float64] | None:

@@ -13,7 +13,7 @@ from rankduel.simulation import Run
 
 __all__ = ["Store", "write_whole"]
 
-_SCHEMA = 1
+_SCHEMA = 2
 
 
 class Store:
@@ -51,13 +51,15 @@ class Store:
             | {
                 "checkpoints": np.array(unit.checkpoints, np.int64),
                 "regret": np.array(run["regret"], np.float64),
+                "measures": {name: np.array(values) for name, values in run["measures"].items()},
             }
         )
 
     def write(self, unit: Unit, run: Run) -> None:
         """Keep a run. Without fsync: what a power cut spoils is found out by its checksum and computed again."""
         kept = {name: value for name, value in vars(run).items() if name != "checkpoints"}  # the unit has them
-        record = {"unit": unit.content, "run": kept | {"regret": run.regret.tolist()}}
+        measures = {name: values.tolist() for name, values in run.measures.items()}
+        record = {"unit": unit.content, "run": kept | {"regret": run.regret.tolist(), "measures": measures}}
         write_whole(
             self.path(unit),
             json.dumps({"schema": _SCHEMA, "sha256": _digest(record), "record": record}).encode(),

@@ -1,0 +1,59 @@
+"""`rankduel duel`: play bandits online, on searches of simulated users."""
+
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from rankduel.cli.data import DATA, declare_world, load_world
+from rankduel.cli.experiments import KEPT, declare_runs, make_experiment, run_experiment
+from rankduel.lab import Panel, Results
+from rankduel.preferences import PreferenceMatrix
+
+__all__ = ["declare"]
+
+_DESCRIPTION = f"""\
+Play bandits online: users search, see the interleaved lists of the two rankers that a bandit has chosen, and click.
+Reported are clicks@k and NDCG@k of the lists that users saw; regret too, if --preferences says who truly beats whom.
+
+{DATA}
+{KEPT}"""
+_EXAMPLES = """\
+examples:
+  rankduel duel MSLR-WEB10K/Fold1 --bandit MergeDTS --interleaving probabilistic --clicks navigational --horizon 2e6
+  rankduel duel synthetic --bandit "MergeDTS(alpha=0.51)" --bandit Uniform --runs 5
+"""
+
+
+def declare(add_parser: Callable[..., ArgumentParser]) -> None:
+    """The command and its options."""
+    parser = add_parser(
+        "duel",
+        help="play bandits online, on searches of simulated users",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    declare_world(parser)
+    parser.add_argument(
+        "--preferences", type=Path, metavar="FILE", help="the true preferences, to tell regret and the best ranker"
+    )
+    declare_runs(parser, runs=5)
+    parser.set_defaults(run=partial(_duel, parser))
+
+
+def _duel(parser: ArgumentParser, options: Namespace) -> int:
+    try:
+        truth = None if options.preferences is None else PreferenceMatrix.load(options.preferences)
+        name, world = load_world(parser, options, truth)
+        experiment = make_experiment(options, name, world)
+    except (ValueError, ArithmeticError, MemoryError) as error:
+        parser.error(str(error))
+    return run_experiment(options, experiment, _panels)
+
+
+def _panels(results: Results) -> list[Panel]:
+    panels = [Panel(f"{name}, mean so far", results.averages(name), from_zero=False) for name in results.measures]
+    if results.knows_regret:
+        panels.append(Panel("cumulative average regret", results.curves))
+    return panels
