@@ -75,7 +75,7 @@ def completed(orders: Orders, key: int) -> list[Partial]:
     ]
 
 
-def sign(x: Fraction | int) -> int:
+def sign(x: Fraction | float) -> int:
     return (x > 0) - (x < 0)
 
 
