@@ -98,7 +98,7 @@ def test_with_sosm() -> None:
     for step in range(2000):
         arms = bandit.candidates()
         shown = method.multileave([rankings[arm] for arm in arms], seed=step)
-        clicks = [d for d in shown.documents if rng.random() < relevance[d]]  # type: ignore[index]
+        clicks = [d for d in shown.documents if rng.random() < relevance[d]]
         bandit.update(arms, method.preferences(shown, clicks))
     assert bandit.champion in (0, 1)
     assert bandit.n_candidates < 6
@@ -142,14 +142,15 @@ def test_bad_updates(arms: Any, preferences: Any, message: str) -> None:
 
 
 def test_bad_parameters() -> None:
-    for bad, message in [
+    cases: list[tuple[dict[str, Any], str]] = [
         ({"n_arms": 0}, "n_arms must be a whole number of at least 1, got 0"),
         ({"alpha": 0}, "alpha must be > 0, got 0"),
         ({"rule": "broken"}, "rule must be corrected or released, got 'broken'"),
         ({"seed": -1}, "seed must be a non-negative int, got -1"),
-    ]:
+    ]
+    for bad, message in cases:
         with pytest.raises(ValueError, match=message):
-            rd.MultiUCB(**({"n_arms": 4} | bad))  # type: ignore[arg-type]
+            rd.MultiUCB(**({"n_arms": 4} | bad))
 
 
 def test_bad_snapshots() -> None:

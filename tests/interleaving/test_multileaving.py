@@ -4,7 +4,7 @@ import copy
 import json
 import pickle
 from collections.abc import Hashable
-from itertools import chain, combinations, permutations
+from itertools import chain, combinations, pairwise, permutations
 from typing import Any
 
 import numpy as np
@@ -110,7 +110,7 @@ def test_a_trial_is_its_impressions(name: str) -> None:
     """More impressions begin with the same ones, and the preferences are their mean."""
     scores, clicks = np.random.default_rng(2).integers(0, 5, (4, 12)), np.linspace(0, 1, 12)
     trials = [trial(MULTILEAVINGS[name](), scores, clicks, impressions=n, seed=5) for n in (1, 2, 1001, 1002)]
-    for fewer, more in zip(trials, trials[1:], strict=False):
+    for fewer, more in pairwise(trials):
         np.testing.assert_array_equal(fewer.documents, more.documents[: len(fewer.documents)])
         np.testing.assert_array_equal(fewer.clicked, more.clicked[: len(fewer.clicked)])
     last = 1002 * trials[3].preferences - 1001 * trials[2].preferences
@@ -126,7 +126,7 @@ def test_equal_seeds_and_longer_pages(name: str) -> None:
         pages = [method.multileave(orders, k=k, seed=seed).documents for k in (1, 4, 10, 30, 40)]
         assert pages[-1] == pages[-2] == method.multileave(iter(orders), k=30, seed=seed).documents
         assert len(pages[-1]) == 30
-        for shorter, longer in zip(pages, pages[1:], strict=False):
+        for shorter, longer in pairwise(pages):
             assert longer[: len(shorter)] == shorter
     assert len({method.multileave(orders, seed=seed).documents for seed in range(20)}) > 15
     assert method.multileave(orders, k=20).documents != method.multileave(orders, k=20).documents  # fresh seeds
@@ -237,7 +237,7 @@ def test_steep_probabilities() -> None:
     method = ProbabilisticMultileaving(tau=500.0)
     rankings = [list(range(60)), list(range(59, -1, -1))]
     shown = method.multileave(rankings, k=60, seed=1)
-    assert sorted(map(int, shown.documents)) == list(range(60))  # type: ignore[call-overload]
+    assert sorted(shown.documents) == list(range(60))
     assert np.isfinite(np.array(shown.evidence)).all()
     assert {*shown.documents[:2]} <= {0, 1, 58, 59}
 
@@ -332,7 +332,8 @@ def test_damaged_evidence(name: str) -> None:
         evidence[1][0] = damage
         with pytest.raises(ValueError, match=r"evidence\[1\]\[0\] must be from"):
             method.preferences(Multileaved.from_json(json.dumps(told | {"evidence": evidence})), ["b"])
-    for short in ([], [[1]], [[], []]):
+    shorts: list[list[list[float]]] = [[], [[1]], [[], []]]
+    for short in shorts:
         with pytest.raises(ValueError, match="evidence of 2 documents must be 2 rows"):
             method.preferences(Multileaved.from_json(json.dumps(told | {"evidence": short})), [])
     for text in ("", "{}", "[]", '{"method": "x", "n_rankers": 1, "documents": 3}'):
@@ -361,7 +362,7 @@ def test_specs() -> None:
 
 def test_bad_trials() -> None:
     good: dict[str, Any] = {"scores": [[1, 2], [2, 1]], "clicks": [0.5, 0.5]}
-    for bad, message in [
+    cases: list[tuple[dict[str, Any], str]] = [
         ({"scores": [1, 2]}, r"scores must be n_rankers x n_documents, got an array of shape \(2,\)"),
         ({"scores": [[1, float("nan")]]}, r"got nan at \[0, 1\]"),
         ({"clicks": [0.5]}, "clicks must be 2 chances from 0 to 1"),
@@ -369,7 +370,8 @@ def test_bad_trials() -> None:
         ({"impressions": 0}, "impressions must be a whole number of at least 1, got 0"),
         ({"ties": "redraw"}, "ties must be file or consistent, got 'redraw'"),
         ({"k": 0}, "k must be a whole number"),
-    ]:
+    ]
+    for bad, message in cases:
         with pytest.raises(ValueError, match=message):
             trial(SOSM(), **(good | bad))
     with pytest.raises(TypeError):

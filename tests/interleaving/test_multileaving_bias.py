@@ -71,7 +71,7 @@ def impressions(
             yield shown, [documents[i] for i in clicked], float(chance * p)
 
 
-def outcomes(method: Multileaving, orders: Orders, clicks: Clicks) -> tuple[float, float, float, float]:
+def outcomes(method: Multileaving, orders: Orders, clicks: Clicks) -> tuple[float, ...]:
     """The mean preference of the first over the second, and the chances that it is positive, negative, a tie."""
     mean, chance = 0.0, [0.0, 0.0, 0.0]
     for shown, clicked, p in impressions(method, orders, clicks):
@@ -81,8 +81,13 @@ def outcomes(method: Multileaving, orders: Orders, clicks: Clicks) -> tuple[floa
     return mean, *chance
 
 
-def mean_scores(method: SOSM | PairwisePreferenceMultileaving, orders: Orders, clicks: Clicks) -> npt.NDArray[np.float64]:
-    return np.sum([p * method.scores(shown, clicked) for shown, clicked, p in impressions(method, orders, clicks)], axis=0)
+def mean_scores(
+    method: SOSM | PairwisePreferenceMultileaving, orders: Orders, clicks: Clicks
+) -> npt.NDArray[np.float64]:
+    total = np.zeros(len(orders))
+    for shown, clicked, p in impressions(method, orders, clicks):
+        total += p * method.scores(shown, clicked)
+    return total
 
 
 def test_all_lists() -> None:
@@ -92,7 +97,7 @@ def test_all_lists() -> None:
 
 
 def test_sosm() -> None:
-    mean, *chances = outcomes(SOSM(), [A, B], EVEN)
+    _, *chances = outcomes(SOSM(), [A, B], EVEN)
     assert chances == pytest.approx([0.1984, 0.3904, 0.4112], abs=1e-12)
     even, fading = mean_scores(SOSM(), [A, B], EVEN), mean_scores(SOSM(), [A, B], FADING)
     assert even[0] == pytest.approx(even[1], abs=1e-12)

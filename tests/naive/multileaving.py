@@ -1,6 +1,7 @@
 """Multileaving straight from the definitions: every list with its probability, and credit in fractions.
 
-Rankings are strict orders, ties broken, as lists of document numbers. `draw` gives the list that a stream of random numbers leads to.
+Rankings are strict orders, ties broken, as lists of documents. `draw` gives the list that a stream of random numbers
+leads to.
 """
 
 import math
@@ -41,13 +42,14 @@ class Stream:
         """One of 0, ..., n - 1: as many bits as needed, again until they are below n."""
         if n == 1:
             return 0
-        while (drawn := (self.word() >> 32) & (2 ** (n - 1).bit_length() - 1)) >= n:
+        mask = (1 << (n - 1).bit_length()) - 1
+        while (drawn := (self.word() >> 32) & mask) >= n:
             pass
         return drawn
 
 
 def broken(scores: Sequence[Sequence[float]], key: int | None) -> list[list[int]]:
-    """Strict orders by score, highest first; of equal ones the smaller hash first, or without a key the smaller number."""
+    """Strict orders by score, highest first; of equal ones the smaller hash, or number if there is no key."""
 
     def place(r: int, d: int) -> tuple[float, int]:
         return -scores[r][d], d if key is None else mix(key ^ ((r + 1) << 32) ^ d)
@@ -62,7 +64,7 @@ class Partial(list[Hashable]):
         super().__init__(order)
         self.absent = absent
 
-    def index(self, document: Hashable, *_: object) -> int:  # type: ignore[override]
+    def index(self, document: Hashable, *_: object) -> int:
         return super().index(document) if document in self else len(self) + self.absent.index(document)
 
 
@@ -156,7 +158,9 @@ class TeamDraft(Naive):
             shown, teams = (*shown, heads[r]), (*teams, r)
         return shown, teams
 
-    def scores(self, orders: Orders, shown: List, teams: tuple[int, ...], clicks: Collection[Hashable]) -> list[Fraction]:
+    def scores(
+        self, orders: Orders, shown: List, teams: tuple[int, ...], clicks: Collection[Hashable]
+    ) -> list[Fraction]:
         picks = [team for document, team in zip(shown, teams, strict=True) if document in clicks]
         return [Fraction(picks.count(r)) for r in range(len(orders))]
 
@@ -181,7 +185,9 @@ class SOSM(TeamDraft):
 
     tau: int = 3
 
-    def scores(self, orders: Orders, shown: List, teams: tuple[int, ...], clicks: Collection[Hashable]) -> list[Fraction]:
+    def scores(
+        self, orders: Orders, shown: List, teams: tuple[int, ...], clicks: Collection[Hashable]
+    ) -> list[Fraction]:
         ranks = shown_ranks(orders, shown)
         return [
             sum((Fraction(1, ranks[i][r] ** self.tau) for i, d in enumerate(shown) if d in clicks), Fraction(0))
@@ -318,7 +324,9 @@ class PairwisePreference(Naive):
                         chance *= 1 - Fraction(1, len(self.omega(orders, shown[:x])))
                     yield better, worse, 1 / chance
 
-    def scores(self, orders: Orders, shown: List, teams: tuple[int, ...], clicks: Collection[Hashable]) -> list[Fraction]:
+    def scores(
+        self, orders: Orders, shown: List, teams: tuple[int, ...], clicks: Collection[Hashable]
+    ) -> list[Fraction]:
         ranks, pairs = shown_ranks(orders, shown), list(self.pairs(orders, shown, clicks))
         scores = [
             sum((weight for better, worse, weight in pairs if ranks[better][r] < ranks[worse][r]), Fraction(0))

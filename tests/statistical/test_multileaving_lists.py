@@ -79,5 +79,3 @@ def test_a_constant_ranker_is_neither_good_nor_bad() -> None:
         done = trial(MULTILEAVINGS[name](), scores, np.full(12, 0.3), k=5, impressions=N, seed=2)
         scale = 1.0 if name != "PairwisePreferenceMultileaving" else 4.0  # its preferences are sums of weights
         assert abs(done.preferences[0, 1]) < 6 * scale / N**0.5, name
-
-

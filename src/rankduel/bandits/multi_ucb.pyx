@@ -24,20 +24,21 @@ cdef class MultiUCB:
 
     Idea
         All candidates share one page, and its clicks say who is preferred to whom among them. The bound of a pair is
-        u_ij = w_ij / n_ij + sqrt(alpha log t / n_ij), n_ij = w_ij + w_ji; an arm i is a candidate while no u_ij is below
-        1/2. If none is left, all are. It is no dueling bandit: `candidates` and `update` stand where these have `ask`
-        and `tell`.
+        u_ij = w_ij / n_ij + sqrt(alpha log t / n_ij), n_ij = w_ij + w_ji; an arm i is a candidate while no u_ij is
+        below 1/2. If none is left, all are. It is no dueling bandit: `candidates` and `update` stand where these have
+        `ask` and `tell`.
 
     Parameters
         n_arms: K, at least 1.
         alpha: exploration, > 0; the paper uses 0.51.
         rule: `corrected`, as told above, or `released`: all arms are candidates at every step. That is what the paper's
-            program comes to: it asks for u_ij > 1/2 where u_ii = 1/2, so that nobody is a candidate, and falls back on all.
+            program comes to: it asks for u_ij > 1/2 where u_ii = 1/2, so that nobody is a candidate, and falls back on
+            all.
         seed: taken as by every bandit, and kept; the rule draws nothing.
 
     Cost
-        A step over n candidates takes O(K + n^2) time; memory is O(K^2). An arm that is out stays out until the time at which the
-        growing log t lets it in again, which is known when it goes.
+        A step over n candidates takes O(K + n^2) time; memory is O(K^2). An arm that is out stays out until the time at
+        which the growing log t lets it in again, which is known when it goes.
 
     Guarantee
         None is known.
@@ -47,10 +48,10 @@ cdef class MultiUCB:
         Transactions on Information Systems 38(4), 2020, the experiment with Sample-Only Scored Multileaving.
 
     Deviations
-        Counts start at 0, and a pair that was never decided keeps nobody out; the paper's program starts them at 1, and
-        never counts more plays than these. Its bound has log(t + C) with a C that the experiment does not name; here it
-        is log t. Its fallback draws 100 arms with replacement; `released` takes each arm once, as the text says. As there,
-        a tie adds nothing to either side.
+        Counts start at 0, and a pair that was never decided keeps nobody out; the paper's program starts its wins at 1,
+        and its number of plays stays at 2. The paper's bound has log(t + C) with a C that the experiment does not name;
+        here it is log t. The program's fallback draws 100 arms with replacement; `released` takes each arm once, as the
+        text says. As in the program, a tie adds nothing to either side.
 
     Examples
         >>> import numpy as np
@@ -149,7 +150,9 @@ cdef class MultiUCB:
         wrong = ~(matrix == -matrix.T)
         if wrong.any():
             x, y = np.argwhere(wrong)[0]
-            raise ValueError(f"preferences[{x}, {y}] = {matrix[x, y]}, expected minus preferences[{y}, {x}] = {matrix[y, x]}")
+            raise ValueError(
+                f"preferences[{x}, {y}] = {matrix[x, y]}, expected minus preferences[{y}, {x}] = {matrix[y, x]}"
+            )
         chosen = np.ascontiguousarray(chosen, np.int32)
         self.learn_set(<const int *><int32_t *>cnp.PyArray_DATA(chosen), n, <double *>cnp.PyArray_DATA(matrix))
 

@@ -1,8 +1,8 @@
 """`Multileaved`: a list that several rankers share, and what is needed to credit its clicks, now or much later."""
 
 import json
-from collections.abc import Hashable
 from dataclasses import asdict, dataclass
+from typing import Any
 
 __all__ = ["Multileaved"]
 
@@ -19,7 +19,7 @@ class Multileaved:
 
     method: str  # that made it, as its `repr`
     n_rankers: int
-    documents: tuple[Hashable, ...]  # as shown, the top first
+    documents: tuple[Any, ...]  # as shown, the top first
     evidence: tuple[tuple[float, ...], ...]  # what credit needs of each document; the method's page tells what it is
 
     def to_json(self) -> str:

@@ -12,8 +12,9 @@ cdef extern from *:
     """
     #define RD_TIED 1e-12
     """
-    const double TIED "RD_TIED"  # a difference that is not larger is rounding: sums of ten inverse cubes of ranks are
-    # multiples of 1 / 2520^3 > 6e-11, so at ten places and tau = 3 every tie is found, and nothing else is taken for one
+    # A difference that is not larger is rounding. Sums of inverse cubes of ranks up to ten are multiples of 1 / 2520^3,
+    # more than 6e-11: at ten places and tau = 3 every tie is found, and nothing else is taken for one.
+    const double TIED "RD_TIED"
 
 
 cdef class MultiImpression:  # one list under way, and the memory to build it; each thread has its own
@@ -29,7 +30,7 @@ cdef class MultiImpression:  # one list under way, and the memory to build it; e
     cdef double *rows  # [k, width]: what credit needs of each document
 
     # Memory that the methods share: of each ranker, of each (ranker, place), of each document
-    cdef int *turns  # [n_rankers]: those who may be next, then those who had their turn, then those who have nothing left
+    cdef int *turns  # [n_rankers]: who may be next, then those who had their turn, then those with nothing left
     cdef int n_turns, n_active
     cdef bint common  # so far all rankers agree
     cdef int *teams  # [k]: whose pick each document is, or NOBODY

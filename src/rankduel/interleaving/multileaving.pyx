@@ -7,7 +7,7 @@ from libc.limits cimport INT_MAX
 from libc.math cimport fmax, pow
 from libc.stdint cimport uint8_t, uint32_t
 from libc.stdlib cimport calloc, free, malloc, realloc
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from rankduel.interleaving.multileaved import Multileaved
 from rankduel.randomness import fresh_seed
@@ -121,9 +121,10 @@ cdef class MultiImpression:
         return 0
 
     cdef void rank_shown(self, int offset, bint all) noexcept nogil:
-        """rows[i, offset + r] = the rank, from 1, that ranker r gives document i among those shown; of clicked i, or all.
+        """rows[i, offset + r] = the rank, from 1, that ranker r gives document i among those shown.
 
-        What a ranker does not have stands after all that it has, as one more group of ties.
+        Of clicked documents i, or of all. What a ranker does not have stands after all that it has, as one more group
+        of ties.
         """
         cdef int r, i, j, n = self.n, rank, same, document, start
         cdef int *starts = self.starts
@@ -240,12 +241,14 @@ cdef class Multileaving:
 
     def _evidence(self, MultiImpression shown):
         cdef int i, j
-        return tuple([tuple([int(shown.rows[i * shown.width + j]) for j in range(shown.width)]) for i in range(shown.n)])
+        return tuple(
+            [tuple([int(shown.rows[i * shown.width + j]) for j in range(shown.width)]) for i in range(shown.n)]
+        )
 
     def _page(self, shown, clicks):
         """The page of a list, with its rows and its clicks."""
         cdef MultiImpression page
-        cdef int i, j
+        cdef int i
         if not isinstance(shown, Multileaved):
             raise TypeError(f"shown must be a Multileaved from multileave(), got {shown!r}")
         if shown.method != repr(self):
@@ -253,11 +256,8 @@ cdef class Multileaving:
         places = {document: place for place, document in enumerate(shown.documents)}
         page = MultiImpression(max(1, len(shown.documents)))
         page.open(NULL, shown.n_rankers, CONSISTENT, self.width_of(shown.n_rankers))
-        self._check(shown, page.width)
-        for i, row in enumerate(shown.evidence):
-            page.clicked[i] = 0
-            for j in range(page.width):
-                page.rows[i * page.width + j] = row[j]
+        rows = self._checked(shown, page.width)
+        memcpy(page.rows, cnp.PyArray_DATA(rows), rows.nbytes)
         page.n = len(shown.documents)
         for document in clicks:
             if document not in places:
@@ -266,17 +266,18 @@ cdef class Multileaving:
             page.clicked[i] = 1
         return page
 
-    def _check(self, shown, width):
-        """Evidence may come from a file: kernels trust its numbers, so they are checked here."""
+    def _checked(self, shown, width):
+        """The evidence as an array. It may come from a file, and kernels trust it: so it is checked here."""
         n = len(shown.documents)
         rows = np.array(shown.evidence, float) if n else np.zeros((0, width))
         if rows.shape != (n, width):
-            raise ValueError(f"evidence of {n} documents must be {n} rows of {width} numbers, got {shown.evidence!r:.100}")
+            raise ValueError(f"evidence of {n} documents must be {n} rows of {width}, got {shown.evidence!r:.100}")
         low, high = self._limits(n, shown.n_rankers)
         wrong = ~((rows >= low) & (rows <= high))
         if wrong.any():
             i, j = np.argwhere(wrong)[0]
             raise ValueError(f"evidence[{i}][{j}] must be from {low[j]:g} to {high[j]:g}, got {rows[i, j]:g}")
+        return rows
 
     def _limits(self, n, n_rankers):
         """The least and the largest number in each column of the evidence."""

@@ -25,14 +25,14 @@ cdef enum:
 cdef class PairwisePreferenceMultileaving(ScoredMultileaving):
     """Clicks say which document is better than which; a ranker's score counts the pairs that it orders that way.
 
-    At place i, from 1, the document is any of those in the first i places of some ranker that are not yet shown, each as
-    likely. A clicked document is preferred to every unclicked one down to one place below the last click. The pair counts
-    if either could have stood in the place of the other: if neither stands above a place from which both could be chosen.
-    It has the weight 1 / P(both were still to be chosen then), which makes clicks that have nothing to do with
-    relevance favour nobody: the expected scores are equal. The preference of x over y is the difference of their scores.
+    At place i, from 1, the document is any of those in the first i places of some ranker that are not yet shown, each
+    as likely. A clicked document is preferred to every unclicked one down to one place below the last click. The pair
+    counts if either could have stood in the place of the other: if both stand at places for which both could be chosen.
+    It has the weight 1 / P(both were still there by then), which makes clicks that have nothing to do with relevance
+    favour nobody: the expected scores are equal. The preference of x over y is the difference of their scores.
 
-    With average=True scores are divided by the number of pairs that count, as in the authors' program. Preferences are then between -1 and 1 more
-    or less, and no longer unbiased.
+    With average=True scores are divided by the number of pairs that count, as in the authors' program; then they favour
+    some rankers.
 
     Evidence of a document: the best place that any ranker gives it, from 0; how many documents it was chosen from; and
     the rank that each ranker gives it among those shown, from 1.

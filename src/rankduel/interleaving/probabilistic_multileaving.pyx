@@ -24,8 +24,8 @@ cdef class ProbabilisticMultileaving(Multileaving):
 
     The ranker is any of those that have something left, each as likely; the document any that is not yet on the list.
     Credit forgets who was drawn and weighs all that may have been: a click is ranker r's with the chance, s_r, that the
-    document came from it. Then the preference of x over y is P(x has more clicks) - P(y has more clicks), exactly: a walk that
-    goes up with s_x and down with s_y at each click. Of two rankers, this is Probabilistic Interleaving.
+    document came from it. The preference of x over y is P(x has more clicks) - P(y has more clicks), exactly: a walk
+    that goes up with chance s_x and down with s_y at each click. Of two rankers, this is Probabilistic Interleaving.
 
     Evidence of a document: the s_r of each ranker.
 
@@ -120,7 +120,8 @@ cdef class ProbabilisticMultileaving(Multileaving):
 
 
 cdef void step(
-    double *then, const double *lower, const double *same, const double *upper, const double *down, double up, int first, int n
+    double *then, const double *lower, const double *same, const double *upper,
+    const double *down, double up, int first, int n
 ) noexcept nogil:
     cdef int y
     for y in range(first, n):

@@ -19,8 +19,8 @@ cdef class TeamDraftMultileaving(ScoredMultileaving):
 
     A ranker's score is the number of clicks on its own picks, and its preference over another the sign of the
     difference. Documents that stand on top of all rankings, in the same order, are nobody's pick. A ranker with nothing
-    left is passed over; while all have something left, the numbers of their picks differ by one at most. On a page of k places only k
-    rankers have picks: where there are many more, most comparisons are ties.
+    left is passed over; while all have something left, the numbers of their picks differ by one at most. On a page of k
+    places only k rankers have picks: where there are many more, most comparisons are ties.
 
     Evidence of a document: whose pick it is, or -1.
 

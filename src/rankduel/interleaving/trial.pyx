@@ -34,8 +34,8 @@ def trial(method, scores, clicks, *, k=10, impressions=1000, ties="consistent", 
     """Multileave the rankers of one query time and again, for a reader who clicks each document with its own chance.
 
     `scores[r, d]` is what ranker r thinks of document d; higher is better, and equal ones are tied. Ties are broken at
-    random in each impression (`consistent`), or stay in the order of the documents (`file`). `clicks[d]` is the chance of a click on
-    document d, wherever it stands.
+    random in each impression (`consistent`), or stay in the order of the documents (`file`). `clicks[d]` is the chance
+    of a click on document d, wherever it stands.
 
     >>> from rankduel.interleaving import SOSM
     >>> good, bad = [3, 2, 1, 0], [0, 1, 2, 3]
