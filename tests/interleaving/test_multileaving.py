@@ -1,6 +1,7 @@
 """Multileaving: lists and credit against the literal twins, the door for Python's lists, and bad input."""
 
 import copy
+import doctest
 import json
 import pickle
 from collections.abc import Hashable
@@ -292,6 +293,11 @@ def test_every_pair_of_two_is_probabilistic_interleaving() -> None:
             assert ProbabilisticMultileaving().preferences(shown, clicks)[0, 1] == pytest.approx(expected, abs=1e-12)
 
 
+def test_example_of_a_trial() -> None:
+    test = doctest.DocTestParser().get_doctest(trial.__doc__ or "", {}, "trial", None, None)
+    assert doctest.DocTestRunner(verbose=False).run(test) == (0, 3)
+
+
 # Bad input
 
 
@@ -336,6 +342,8 @@ def test_damaged_evidence(name: str) -> None:
     for short in shorts:
         with pytest.raises(ValueError, match="evidence of 2 documents must be 2 rows"):
             method.preferences(Multileaved.from_json(json.dumps(told | {"evidence": short})), [])
+    with pytest.raises(ValueError, match="n_rankers must be at least 1, got 0"):
+        method.preferences(Multileaved.from_json(json.dumps(told | {"n_rankers": 0})), [])
     for text in ("", "{}", "[]", '{"method": "x", "n_rankers": 1, "documents": 3}'):
         with pytest.raises(ValueError, match="not a multileaved list as JSON"):
             Multileaved.from_json(text)

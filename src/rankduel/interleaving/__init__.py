@@ -6,7 +6,7 @@ from rankduel.interleaving.pairwise_preference_multileaving import PairwisePrefe
 from rankduel.interleaving.probabilistic_multileaving import ProbabilisticMultileaving
 from rankduel.interleaving.sosm import SOSM
 from rankduel.interleaving.team_draft_multileaving import TeamDraftMultileaving
-from rankduel.interleaving.trial import Trial, trial
+from rankduel.interleaving.trials import Trial, trial
 from rankduel.spec import parse
 
 MULTILEAVINGS: dict[str, type[Multileaving]] = {

@@ -201,7 +201,7 @@ cdef class Multileaving:
 
         >>> from rankduel.interleaving import TeamDraftMultileaving
         >>> TeamDraftMultileaving().multileave([["a", "b", "c"], ["a", "c", "d"]], k=3, seed=1).documents
-        ('a', 'b', 'c')
+        ('a', 'c', 'b')
         """
         cdef MultiImpression shown = MultiImpression(k)
         cdef Lists lists = Lists(rankings)
@@ -253,10 +253,12 @@ cdef class Multileaving:
             raise TypeError(f"shown must be a Multileaved from multileave(), got {shown!r}")
         if shown.method != repr(self):
             raise ValueError(f"the list was made by {shown.method}, not by {self!r}")
+        if shown.n_rankers < 1:
+            raise ValueError(f"n_rankers must be at least 1, got {shown.n_rankers}")
         places = {document: place for place, document in enumerate(shown.documents)}
+        rows = self._checked(shown, self.width_of(shown.n_rankers))
         page = MultiImpression(max(1, len(shown.documents)))
         page.open(NULL, shown.n_rankers, CONSISTENT, self.width_of(shown.n_rankers))
-        rows = self._checked(shown, page.width)
         memcpy(page.rows, cnp.PyArray_DATA(rows), rows.nbytes)
         page.n = len(shown.documents)
         for document in clicks:

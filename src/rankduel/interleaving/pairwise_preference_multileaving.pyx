@@ -39,13 +39,14 @@ cdef class PairwisePreferenceMultileaving(ScoredMultileaving):
 
     Oosterhuis, de Rijke: Sensitive and scalable online evaluation with theoretical guarantees. CIKM 2017.
 
+    >>> from rankduel.interleaving import PairwisePreferenceMultileaving
     >>> method = PairwisePreferenceMultileaving()
     >>> shown = method.multileave([["a", "b", "c", "d"], ["b", "c", "d", "a"]], k=3, seed=1)
     >>> shown.documents, shown.evidence
     (('b', 'a', 'c'), ((0, 2, 2, 1), (0, 2, 1, 3), (1, 2, 3, 2)))
     >>> method.preferences(shown, clicks=["a"])
-    array([[ 0.,  2.],
-           [-2.,  0.]])
+    array([[ 0.,  3.],
+           [-3.,  0.]])
     """
 
     cdef readonly bint average

@@ -33,6 +33,7 @@ cdef class ProbabilisticMultileaving(Multileaving):
     de Rijke: Probabilistic multileave for online retrieval evaluation. SIGIR 2015. There the rankers take turns in
     random rounds; here they are drawn independently, which is what makes the s_r exact.
 
+    >>> from rankduel.interleaving import ProbabilisticMultileaving
     >>> method = ProbabilisticMultileaving()
     >>> shown = method.multileave([[1, 3, 2, 0], [0, 1, 3, 2]], seed=3)
     >>> shown.documents

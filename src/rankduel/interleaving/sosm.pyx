@@ -21,10 +21,11 @@ cdef class SOSM(TeamDraftMultileaving):
 
     Brost, Cox, Seldin, Lioma: An improved multileaving algorithm for online ranker evaluation. SIGIR 2016.
 
+    >>> from rankduel.interleaving import SOSM
     >>> method = SOSM()
     >>> shown = method.multileave([["a", "b", "c", "d"], ["b", "c", "d", "a"], ["d", "c", "b", "a"]], k=3, seed=1)
     >>> shown.documents
-    ('b', 'd', 'a')
+    ('b', 'a', 'd')
     >>> method.scores(shown, clicks=["b"]).round(3)
     array([0.125, 1.   , 0.125])
     >>> method.preferences(shown, clicks=["b"])

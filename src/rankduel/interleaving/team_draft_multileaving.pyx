@@ -26,6 +26,7 @@ cdef class TeamDraftMultileaving(ScoredMultileaving):
 
     Schuth, Sietsma, Whiteson, Lefortier, de Rijke: Multileaved comparisons for fast online evaluation. CIKM 2014.
 
+    >>> from rankduel.interleaving import TeamDraftMultileaving
     >>> method = TeamDraftMultileaving()
     >>> shown = method.multileave([["a", "b", "c"], ["a", "c", "b"], ["a", "b", "d"]], k=3, seed=2)
     >>> shown.documents, [team for team, in shown.evidence]

@@ -37,11 +37,11 @@ def trial(method, scores, clicks, *, k=10, impressions=1000, ties="consistent", 
     random in each impression (`consistent`), or stay in the order of the documents (`file`). `clicks[d]` is the chance
     of a click on document d, wherever it stands.
 
-    >>> from rankduel.interleaving import SOSM
+    >>> from rankduel.interleaving import SOSM, trial
     >>> good, bad = [3, 2, 1, 0], [0, 1, 2, 3]
     >>> trial(SOSM(), [good, bad], clicks=[0.9, 0.5, 0.2, 0.1], impressions=10_000, seed=1).preferences.round(1)
-    array([[ 0. ,  0.8],
-           [-0.8,  0. ]])
+    array([[ 0. ,  0.9],
+           [-0.9,  0. ]])
     """
     cdef Multileaving multileaving = method
     cdef MultiImpression shown = MultiImpression(k)
