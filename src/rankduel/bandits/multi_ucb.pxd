@@ -16,4 +16,5 @@ cdef class MultiUCB:
     cdef int choose_set(self, int *arms) except -1 nogil
     cdef int learn_set(self, const int *arms, int n, const double *preferences) except -1 nogil
     cdef double turn(self, int i, int j) noexcept nogil
+    cdef void put_out(self, int i, int j) noexcept nogil
     cdef void look_again(self, int i) noexcept nogil

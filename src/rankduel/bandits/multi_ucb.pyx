@@ -95,21 +95,28 @@ cdef class MultiUCB:
         return n
 
     cdef int learn_set(self, const int *arms, int n, const double *preferences) except -1 nogil:
-        """Take in the preferences [n, n] between these arms: positive at [x, y] for x over y."""
+        """Take in the preferences [n, n] between these arms: positive at [x, y] for x over y. Only x < y is read."""
         cdef int x, y, i, j
-        cdef double log_t = log(self.told + 1)
-        cdef double later
+        cdef double log_t = log(self.told + 1), preference, lead, until
+        cdef double *won
+        cdef double *lost
         for x in range(n):
             i = arms[x]
-            for y in range(n):
-                if preferences[<size_t>x * n + y] > 0:
-                    j = arms[y]
-                    self._wins[<size_t>i * self.n_arms + j] += 1
-                    later = self.turn(j, i)  # a loss can only put j out for longer,
-                    if later > self.until[j]:
-                        self.until[j], self.witness[j] = later, i
-                    if self.until[i] > log_t and self.witness[i] == j:  # a win may let i in
-                        self.look_again(i)
+            for y in range(x + 1, n):
+                j = arms[y]
+                preference = preferences[<size_t>x * n + y]
+                won, lost = self._wins + <size_t>i * self.n_arms + j, self._wins + <size_t>j * self.n_arms + i
+                won[0] += 1 if preference > 0 else 0
+                lost[0] += 1 if preference < 0 else 0
+                lead = won[0] - lost[0]
+                until = self.until[j] if lead > 0 else self.until[i]
+                until = until if until > log_t else log_t
+                if lead * lead > 4 * self.alpha * (won[0] + lost[0]) * until:  # the one behind is out for longer
+                    self.put_out(j if lead > 0 else i, i if lead > 0 else j)
+        for x in range(n):
+            i = arms[x]
+            if self.until[i] > log_t and self.turn(i, self.witness[i]) < self.until[i]:  # it has gained on its witness
+                self.look_again(i)
         self.told += 1
         return 0
 
@@ -118,15 +125,17 @@ cdef class MultiUCB:
         cdef double w = self._wins[<size_t>i * self.n_arms + j], l = self._wins[<size_t>j * self.n_arms + i]
         return (l - w) * (l - w) / (4 * self.alpha * (l + w)) if l > w else 0
 
+    cdef void put_out(self, int i, int j) noexcept nogil:
+        """i is out until u_ij reaches 1/2."""
+        self.until[i], self.witness[i] = self.turn(i, j), j
+
     cdef void look_again(self, int i) noexcept nogil:
         """Who keeps i out, and until when?"""
         cdef int j
-        cdef double later
         self.until[i] = 0
         for j in range(self.n_arms):
-            later = self.turn(i, j)
-            if later > self.until[i]:
-                self.until[i], self.witness[i] = later, j
+            if self.turn(i, j) > self.until[i]:
+                self.put_out(i, j)
 
     # What a user calls
 
@@ -141,9 +150,8 @@ cdef class MultiUCB:
         chosen = np.asarray(arms)
         if chosen.ndim != 1 or not np.issubdtype(chosen.dtype, np.integer) or len(set(chosen.tolist())) < len(chosen):
             raise ValueError(f"arms must be different whole numbers, got {arms!r}")
-        for arm in chosen:
-            if not 0 <= arm < self.n_arms:
-                raise ValueError(f"arms must be from 0 to {self.n_arms - 1}, got {arm}")
+        for arm in chosen[(chosen < 0) | (chosen >= self.n_arms)]:
+            raise ValueError(f"arms must be from 0 to {self.n_arms - 1}, got {arm}")
         matrix, n = np.ascontiguousarray(preferences, np.float64), len(chosen)
         if matrix.shape != (n, n):
             raise ValueError(f"preferences of {n} arms must be {n} x {n}, got shape {matrix.shape}")
