@@ -8,6 +8,7 @@ import pytest
 
 import rankduel as rd
 from fences import ROOT
+from rankduel.interleaving import MULTILEAVINGS
 
 
 def bench(*arguments: str, **environment: str) -> str:
@@ -24,6 +25,7 @@ def test_quick_table_has_every_bandit() -> None:
     assert [name for name in rd.REGISTRY if f"\n{name} " not in table] == []
     assert "import rankduel:" in table
     assert "MergeDTS of 5,000 arms" in table
+    assert [name for name in MULTILEAVINGS if f"\n{name} " not in table] == []
 
 
 def test_without_the_real_data(tmp_path: os.PathLike[str]) -> None:
@@ -37,7 +39,7 @@ def test_instructions_are_not_counted_without_valgrind(tmp_path: os.PathLike[str
     assert told == "valgrind is not installed: no instructions counted\n"
 
 
-@pytest.mark.parametrize("name", ["problem", "speed", "start", "instructions"])
+@pytest.mark.parametrize("name", ["problem", "speed", "start", "instructions", "multileaving"])
 def test_own_examples(name: str) -> None:
     code = f"import doctest, sys, benchmarks.{name} as module; sys.exit(doctest.testmod(module).failed)"
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)

@@ -4,6 +4,7 @@ from rankduel.bandits.base import Bandit
 from rankduel.bandits.dts import DTS
 from rankduel.bandits.merge_dts import MergeDTS
 from rankduel.bandits.merge_rucb import MergeRUCB
+from rankduel.bandits.multi_ucb import MultiUCB
 from rankduel.bandits.rex3 import REX3
 from rankduel.bandits.rmed1 import RMED1
 from rankduel.bandits.rucb import RUCB
@@ -49,6 +50,7 @@ __all__ = [
     "DTS",
     "MergeDTS",
     "MergeRUCB",
+    "MultiUCB",
     "REX3",
     "RMED1",
     "RUCB",

@@ -1,13 +1,21 @@
-"""The methods for two rankers, by name."""
+"""The methods by name, for two rankers and for more."""
+
+from collections.abc import Mapping
+from typing import TypeVar
 
 from rankduel.interleaving.balanced import BalancedInterleaving
 from rankduel.interleaving.base import Interleaving
+from rankduel.interleaving.multileaving import Multileaving
 from rankduel.interleaving.optimized import OptimizedInterleaving
+from rankduel.interleaving.pairwise_preference_multileaving import PairwisePreferenceMultileaving
 from rankduel.interleaving.probabilistic import ProbabilisticInterleaving
+from rankduel.interleaving.probabilistic_multileaving import ProbabilisticMultileaving
+from rankduel.interleaving.sosm import SOSM
 from rankduel.interleaving.team_draft import TeamDraftInterleaving
+from rankduel.interleaving.team_draft_multileaving import TeamDraftMultileaving
 from rankduel.spec import parse
 
-__all__ = ["INTERLEAVINGS", "interleaving_from"]
+__all__ = ["INTERLEAVINGS", "MULTILEAVINGS", "interleaving_from", "multileaving_from"]
 
 INTERLEAVINGS: dict[str, type[Interleaving]] = {
     "probabilistic": ProbabilisticInterleaving,
@@ -15,6 +23,14 @@ INTERLEAVINGS: dict[str, type[Interleaving]] = {
     "balanced": BalancedInterleaving,
     "optimized": OptimizedInterleaving,
 }
+MULTILEAVINGS: dict[str, type[Multileaving]] = {
+    "sosm": SOSM,
+    "team_draft": TeamDraftMultileaving,
+    "probabilistic": ProbabilisticMultileaving,
+    "pairwise_preference": PairwisePreferenceMultileaving,
+}
+
+Method = TypeVar("Method", Interleaving, Multileaving)
 
 
 def interleaving_from(spec: str) -> Interleaving:
@@ -25,11 +41,24 @@ def interleaving_from(spec: str) -> Interleaving:
     >>> interleaving_from("balanced(depth='both')")
     BalancedInterleaving(depth='both')
     """
+    return _method(spec, INTERLEAVINGS, "interleaving")
+
+
+def multileaving_from(spec: str) -> Multileaving:
+    """The same for more than two rankers, of `MULTILEAVINGS`.
+
+    >>> multileaving_from("sosm(tau=2)")
+    SOSM(tau=2.0)
+    """
+    return _method(spec, MULTILEAVINGS, "multileaving")
+
+
+def _method(spec: str, registry: Mapping[str, type[Method]], kind: str) -> Method:
     name, options = parse(spec)
-    known = {**INTERLEAVINGS, **{method.__name__: method for method in INTERLEAVINGS.values()}}
+    known = {**registry, **{method.__name__: method for method in registry.values()}}
     if name not in known:
-        raise ValueError(f"unknown interleaving {name!r}, expected one of {', '.join(INTERLEAVINGS)}")
+        raise ValueError(f"unknown {kind} {name!r}, expected one of {', '.join(registry)}")
     try:
         return known[name](**options)
     except TypeError as error:
-        raise ValueError(f"cannot make an interleaving of {spec!r}: {error}") from None
+        raise ValueError(f"cannot make {kind} of {spec!r}: {error}") from None

@@ -1,0 +1,6 @@
+from rankduel.interleaving.multileaving import ScoredMultileaving
+
+class PairwisePreferenceMultileaving(ScoredMultileaving):
+    def __init__(self, average: bool = False) -> None: ...
+    @property
+    def average(self) -> bool: ...

@@ -1,0 +1,5 @@
+from rankduel.interleaving.multileaving cimport ScoredMultileaving
+
+
+cdef class TeamDraftMultileaving(ScoredMultileaving):
+    pass

@@ -1,0 +1,124 @@
+"""Trials of a multileaving method: very many lists of one query, and a reader who clicks what is relevant."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+cimport numpy as cnp
+from cpython.exc cimport PyErr_CheckSignals
+from libc.stdint cimport int32_t, uint8_t, uint64_t
+from libc.stdlib cimport calloc, free
+
+from rankduel.interleaving.multileaving cimport MultiImpression, Multileaving
+from rankduel.randomness import fresh_seed
+from rankduel.randomness.draws cimport uniform
+from rankduel.randomness.small cimport small_next, small_open, small_seed, small_t
+from rankduel.rankings.ranked cimport CONSISTENT, FILE, ranked_t, ties_t
+
+cnp.import_array()
+
+TIES = {"file": <int>FILE, "consistent": <int>CONSISTENT}
+cdef int BETWEEN_SIGNALS = 1000  # impressions
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trial:
+    """What came of a trial: the lists, the clicks on them, and the preferences on average."""
+
+    documents: np.ndarray  # [impressions, k], -1 where there is none
+    clicked: np.ndarray  # [impressions, k]
+    preferences: np.ndarray  # [n_rankers, n_rankers]
+
+
+def trial(method, scores, clicks, *, k=10, impressions=1000, ties="consistent", seed=None):
+    """Multileave the rankers of one query time and again, for a reader who clicks each document with its own chance.
+
+    `scores[r, d]` is what ranker r thinks of document d; higher is better, and equal ones are tied. Ties are broken at
+    random in each impression (`consistent`), or stay in the order of the documents (`file`). `clicks[d]` is the chance
+    of a click on document d, wherever it stands.
+
+    >>> from rankduel.interleaving import SOSM, trial
+    >>> good, bad = [3, 2, 1, 0], [0, 1, 2, 3]
+    >>> trial(SOSM(), [good, bad], clicks=[0.9, 0.5, 0.2, 0.1], impressions=10_000, seed=1).preferences.round(1)
+    array([[ 0. ,  0.9],
+           [-0.9,  0. ]])
+    """
+    cdef Multileaving multileaving = method
+    cdef MultiImpression shown = MultiImpression(k)
+    cdef int n_rankers, n_documents, i, width = shown.k
+    cdef long long done = 0, until, total
+    cdef ties_t rule
+    cdef small_t stream
+    cdef uint64_t seeds
+    scores, clicks = np.asarray(scores, float), np.ascontiguousarray(clicks, float)
+    if scores.ndim != 2 or not scores.size:
+        raise ValueError(f"scores must be n_rankers x n_documents, got an array of shape {scores.shape}")
+    if np.isnan(scores).any():
+        raise ValueError("scores must be numbers, got nan at [{}, {}]".format(*np.argwhere(np.isnan(scores))[0]))
+    n_rankers, n_documents = scores.shape
+    if clicks.shape != (n_documents,) or not ((clicks >= 0) & (clicks <= 1)).all():
+        raise ValueError(f"clicks must be {n_documents} chances from 0 to 1, got {clicks!r}")
+    if isinstance(impressions, bool) or not isinstance(impressions, (int, np.integer)) or impressions < 1:
+        raise ValueError(f"impressions must be a whole number of at least 1, got {impressions!r}")
+    if ties not in TIES:
+        raise ValueError(f"ties must be {' or '.join(TIES)}, got {ties!r}")
+    rule, total = <ties_t><int>TIES[ties], impressions
+    cdef Tables tables = Tables(scores)
+    documents, clicked = np.full((total, width), -1, np.int32), np.zeros((total, width), np.uint8)
+    preferences, added = np.zeros((n_rankers, n_rankers)), np.zeros((n_rankers, n_rankers))
+    cdef int32_t *shown_to = <int32_t *>cnp.PyArray_DATA(documents)
+    cdef uint8_t *clicked_by = <uint8_t *>cnp.PyArray_DATA(clicked)
+    cdef const double *chances = <const double *>cnp.PyArray_DATA(clicks)
+    cdef double *one = <double *>cnp.PyArray_DATA(preferences)
+    cdef double *sums = <double *>cnp.PyArray_DATA(added)
+    seeds = small_seed(fresh_seed() if seed is None else seed)
+    while done < total:
+        PyErr_CheckSignals()
+        until = min(done + BETWEEN_SIGNALS, total)
+        with nogil:
+            while done < until:
+                small_open(&stream, small_next(&seeds))
+                multileaving.begin(shown, &stream.rng, tables.ranked, n_rankers, rule)
+                while multileaving.place(shown, &stream.rng) >= 0:
+                    pass
+                for i in range(shown.n):
+                    shown.clicked[i] = uniform(&stream.rng) < chances[shown.documents[i]]
+                    shown_to[done * width + i], clicked_by[done * width + i] = shown.documents[i], shown.clicked[i]
+                multileaving.prefer(shown, one)
+                for i in range(n_rankers * n_rankers):
+                    sums[i] += one[i]
+                done += 1
+    return Trial(documents, clicked.astype(bool), added / total)
+
+
+cdef class Tables:
+    """Orders by score as the kernels read them."""
+
+    cdef ranked_t *ranked
+    cdef object _order, _start
+
+    def __init__(self, scores):
+        cdef int r, n_rankers = scores.shape[0]
+        cdef size_t row
+        n = scores.shape[1]
+        wide = n > 2**16 - 1
+        order = np.argsort(-scores, axis=1, kind="stable")
+        inorder = np.take_along_axis(scores, order, axis=1)
+        begins = np.ones(scores.shape, bool)
+        begins[:, 1:] = inorder[:, 1:] != inorder[:, :-1]
+        first = np.maximum.accumulate(np.where(begins, np.arange(n), 0), axis=1)
+        start = np.empty_like(first)
+        np.put_along_axis(start, order, first, axis=1)
+        self._order = np.ascontiguousarray(order, np.int32 if wide else np.uint16)
+        self._start = np.ascontiguousarray(start, np.int32 if wide else np.uint16)
+        self.ranked = <ranked_t *>calloc(n_rankers, sizeof(ranked_t))
+        if self.ranked == NULL:
+            raise MemoryError
+        for r in range(n_rankers):
+            row = r * n * self._order.itemsize
+            self.ranked[r].order = <const char *>cnp.PyArray_DATA(self._order) + row
+            self.ranked[r].start = <const char *>cnp.PyArray_DATA(self._start) + row
+            self.ranked[r].n, self.ranked[r].wide = n, wide
+
+    def __dealloc__(self):
+        free(self.ranked)
