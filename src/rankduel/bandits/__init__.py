@@ -1,5 +1,8 @@
 """The bandits: one paper, one file. A new one is a file, a line here and a reference in its docstring."""
 
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
 from rankduel.bandits.base import Bandit
 from rankduel.bandits.dts import DTS
 from rankduel.bandits.merge_dts import MergeDTS
@@ -12,6 +15,8 @@ from rankduel.bandits.self_sparring import SelfSparring
 from rankduel.bandits.sparring import SparringEXP3, SparringThompson, SparringUCB1
 from rankduel.bandits.uniform import Uniform
 from rankduel.spec import parse
+
+Made = TypeVar("Made", bound=Bandit | MultiUCB)
 
 REGISTRY: dict[str, type[Bandit]] = {
     "MergeDTS": MergeDTS,
@@ -34,14 +39,27 @@ def bandit_from(spec: str, n_arms: int, *, seed: int | None = None) -> Bandit:
     >>> bandit_from("MergeRUCB(alpha=0.26, batch_size=4)", 20, seed=1)
     MergeRUCB(20, alpha=0.26, batch_size=4, c=400000.0, seed=1)
     """
+    return _made(REGISTRY, spec, n_arms, seed)
+
+
+def any_bandit_from(spec: str, n_arms: int, *, seed: int | None = None) -> Bandit | MultiUCB:
+    """The same, for worlds where many rankers can share a page.
+
+    >>> any_bandit_from("MultiUCB(rule='released')", 20, seed=1)
+    MultiUCB(20, alpha=0.51, rule='released', seed=1)
+    """
+    return _made({**REGISTRY, "MultiUCB": MultiUCB}, spec, n_arms, seed)
+
+
+def _made(registry: Mapping[str, Callable[..., Made]], spec: str, n_arms: int, seed: int | None) -> Made:
     name, options = parse(spec)
-    if name not in REGISTRY:
-        raise ValueError(f"unknown bandit {name!r}, expected one of {', '.join(REGISTRY)}")
-    known = REGISTRY[name](1, seed=0).parameters
+    if name not in registry:
+        raise ValueError(f"unknown bandit {name!r}, expected one of {', '.join(registry)}")
+    known = registry[name](1, seed=0).parameters
     for option in options:
         if option not in known:
             raise ValueError(f"{name} has no option {option!r}, expected {', '.join(known) or 'none'}")
-    return REGISTRY[name](n_arms, seed=seed, **options)
+    return registry[name](n_arms, seed=seed, **options)
 
 
 __all__ = [
@@ -59,5 +77,6 @@ __all__ = [
     "SparringThompson",
     "SparringUCB1",
     "Uniform",
+    "any_bandit_from",
     "bandit_from",
 ]

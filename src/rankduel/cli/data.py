@@ -11,7 +11,7 @@ from rankduel.clicks import CLICKS
 from rankduel.cli.numbers import count, duration, whole
 from rankduel.cli.progress import Moment, show_progress
 from rankduel.datasets import Collection
-from rankduel.interleaving import INTERLEAVINGS
+from rankduel.interleaving import INTERLEAVINGS, MULTILEAVINGS
 from rankduel.preferences import PreferenceMatrix
 from rankduel.simulation import SearchWorld, Ties
 from rankduel.spec import parse
@@ -45,6 +45,12 @@ def declare_world(parser: ArgumentParser) -> None:
         metavar="METHOD",
         help=f"{', '.join(INTERLEAVINGS)} (default: probabilistic)",
     )
+    option(
+        "--multileaving",
+        default="sosm",
+        metavar="METHOD",
+        help=f"for MultiUCB: {', '.join(MULTILEAVINGS)} (default: sosm)",
+    )
     option("--k", type=whole(1), default=10, metavar="K", help="documents on a page (default: 10)")
     option(
         "--ties",
@@ -64,6 +70,7 @@ def load_world(
             collection,
             clicks=options.clicks,
             interleaving=options.interleaving,
+            multileaving=options.multileaving,
             k=options.k,
             ties=options.ties,
             preferences=preferences,

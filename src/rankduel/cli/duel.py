@@ -13,7 +13,8 @@ from rankduel.preferences import PreferenceMatrix
 __all__ = ["declare"]
 
 _DESCRIPTION = f"""\
-Play bandits online: users search, see the interleaved lists of the two rankers that a bandit has chosen, and click.
+Play bandits online: users search, see the interleaved lists of the two rankers that a bandit has chosen, and click. A
+MultiUCB puts all rankers that may still be the best on one page, by --multileaving.
 Reported are clicks@k and NDCG@k of the lists that users saw; regret too, if --preferences says who truly beats whom.
 
 {DATA}
@@ -21,7 +22,7 @@ Reported are clicks@k and NDCG@k of the lists that users saw; regret too, if --p
 _EXAMPLES = """\
 examples:
   rankduel duel MSLR-WEB10K/Fold1 --bandit MergeDTS --interleaving probabilistic --clicks navigational --horizon 2e6
-  rankduel duel synthetic --bandit "MergeDTS(alpha=0.51)" --bandit Uniform --runs 5
+  rankduel duel synthetic --bandit "MergeDTS(alpha=0.51)" --bandit MultiUCB --bandit "MultiUCB(rule='released')"
 """
 
 

@@ -13,6 +13,7 @@ from rankduel.interleaving.multileaving cimport MultiImpression, Multileaving
 from rankduel.randomness import fresh_seed
 from rankduel.randomness.draws cimport uniform
 from rankduel.randomness.small cimport small_next, small_open, small_seed, small_t
+from rankduel.rankings import place_type, rank_scores
 from rankduel.rankings.ranked cimport CONSISTENT, FILE, ranked_t, ties_t
 
 cnp.import_array()
@@ -101,16 +102,10 @@ cdef class Tables:
         cdef int r, n_rankers = scores.shape[0]
         cdef size_t row
         n = scores.shape[1]
-        wide = n > 2**16 - 1
-        order = np.argsort(-scores, axis=1, kind="stable")
-        inorder = np.take_along_axis(scores, order, axis=1)
-        begins = np.ones(scores.shape, bool)
-        begins[:, 1:] = inorder[:, 1:] != inorder[:, :-1]
-        first = np.maximum.accumulate(np.where(begins, np.arange(n), 0), axis=1)
-        start = np.empty_like(first)
-        np.put_along_axis(start, order, first, axis=1)
-        self._order = np.ascontiguousarray(order, np.int32 if wide else np.uint16)
-        self._start = np.ascontiguousarray(start, np.int32 if wide else np.uint16)
+        kind = place_type(n)
+        wide = kind is np.int32
+        self._order, self._start = np.empty(scores.size, kind), np.empty(scores.size, kind)
+        rank_scores(np.ascontiguousarray(scores.T), np.array([0, n]), self._order, self._start)
         self.ranked = <ranked_t *>calloc(n_rankers, sizeof(ranked_t))
         if self.ranked == NULL:
             raise MemoryError

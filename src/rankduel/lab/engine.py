@@ -8,7 +8,7 @@ from itertools import islice
 from rankduel.lab.plan import Unit
 from rankduel.lab.progress import Progress, Tracker
 from rankduel.lab.store import Store
-from rankduel.simulation import Play, Run
+from rankduel.simulation import MultiPlay, Play, Run
 
 __all__ = ["execute"]
 
@@ -41,7 +41,7 @@ def execute(
     stop = threading.Event()
 
     def compute(unit: Unit) -> Run:
-        def look(play: Play) -> None:
+        def look(play: Play | MultiPlay) -> None:
             if stop.is_set():
                 raise _Stopped
             tracker.advance(unit, play.duels)

@@ -9,9 +9,9 @@ from functools import cache, cached_property
 from pathlib import Path
 
 import rankduel
-from rankduel.bandits import bandit_from
+from rankduel.bandits import any_bandit_from, bandit_from
 from rankduel.preferences import Kind, PreferenceMatrix, problems
-from rankduel.simulation import Problem, Run, Watch, log_checkpoints, regret_of, run_bandit, run_seed, simulate
+from rankduel.simulation import Problem, Run, SearchWorld, Watch, log_checkpoints, regret_of, run_bandit, run_seed, simulate
 
 __all__ = ["Experiment", "Unit", "normal_form", "problem_from"]
 
@@ -103,7 +103,8 @@ class Experiment:
     @cached_property
     def specs(self) -> tuple[str, ...]:
         """The bandits in normal form."""
-        return tuple(normal_form(bandit, self.problem.n_arms) for bandit in self.bandits)
+        many = isinstance(self.problem, SearchWorld)  # rankers may share a page
+        return tuple(normal_form(bandit, self.problem.n_arms, many=many) for bandit in self.bandits)
 
     @cached_property
     def units(self) -> tuple[Unit, ...]:
@@ -138,13 +139,13 @@ def _sources() -> str:
     return digest.hexdigest()
 
 
-def normal_form(bandit: str, n_arms: int) -> str:
+def normal_form(bandit: str, n_arms: int, *, many: bool = False) -> str:
     """A bandit's spec with every parameter in it, defaults too: one text for all the ways to type the same thing.
 
     >>> normal_form("MergeRUCB(c=400_000)", 20) == normal_form(" MergeRUCB( alpha=0.8**6 ) ", 20)
     True
     """
-    made = bandit_from(bandit, n_arms, seed=0)
+    made = (any_bandit_from if many else bandit_from)(bandit, n_arms, seed=0)
     parameters = ", ".join(f"{name}={value!r}" for name, value in made.parameters.items())
     return f"{type(made).__name__}({parameters})"
 

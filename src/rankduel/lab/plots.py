@@ -54,14 +54,15 @@ def save_plot(stem: Path, panels: Sequence[Panel], *, title: str) -> list[Path]:
         raise PlotUnavailable("no plot without matplotlib: pip install 'rankduel[lab]'") from error
     figure = Figure(figsize=(8 if len(panels) == 1 else 6.5 * len(panels), 5), layout="constrained")
     for panel, axes in zip(panels, np.ravel(figure.subplots(1, len(panels))), strict=True):
+        last = max(curve.duels[-1] for curve in panel.curves)
         for number, curve in enumerate(panel.curves):
+            seen = curve.duels >= last / _SHOWN
             colour = _COLOURS[number % len(_COLOURS)]
             style = _STYLES[number // len(_COLOURS) % len(_STYLES)]
-            axes.plot(curve.duels, curve.values, style, color=colour, label=curve.label, linewidth=1.8)
+            axes.plot(curve.duels[seen], curve.values[seen], style, color=colour, label=curve.label, linewidth=1.8)
             if curve.error is not None:
                 low, high = curve.values - curve.error, curve.values + curve.error
-                axes.fill_between(curve.duels, low, high, color=colour, alpha=0.25, linewidth=0)
-        last = max(curve.duels[-1] for curve in panel.curves)
+                axes.fill_between(curve.duels[seen], low[seen], high[seen], color=colour, alpha=0.25, linewidth=0)
         axes.set(xlabel="duels", ylabel=panel.quantity, xscale="log")
         if panel.from_zero:
             axes.set_ylim(0, None)

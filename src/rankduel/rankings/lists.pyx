@@ -13,6 +13,7 @@ cdef class Lists:
     The rankings may differ in length and in what they hold. Only the first `depth` documents of each are looked at,
     where that is given. A document that stands twice in one ranking is an error.
 
+    >>> from rankduel.rankings import Lists
     >>> Lists([["a", "b"], ["c", "a"]]).documents
     ['a', 'b', 'c']
     """

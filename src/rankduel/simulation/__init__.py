@@ -1,6 +1,7 @@
 """The lab's loop: worlds that draw outcomes, and the play of a bandit against one."""
 
 from rankduel.simulation.comparing import Comparing
+from rankduel.simulation.multi_play import MultiPlay
 from rankduel.simulation.play import Play
 from rankduel.simulation.search_world import SearchWorld, Ties
 from rankduel.simulation.simulate import (
@@ -19,6 +20,7 @@ from rankduel.simulation.worlds import MatrixWorld, UtilityWorld, World
 __all__ = [
     "Comparing",
     "MatrixWorld",
+    "MultiPlay",
     "Play",
     "Problem",
     "Run",

@@ -9,7 +9,6 @@ from numpy.random.c_distributions cimport random_interval
 
 from rankduel.bandits.base cimport FIRST, SECOND, TIE, duel_t
 from rankduel.simulation.searching cimport Searching
-from rankduel.simulation.worlds cimport World
 
 cnp.import_array()
 
@@ -21,13 +20,6 @@ cdef class Users(World):
     what the best list of all documents of the query would have; 0 where nothing is relevant.
     """
 
-    cdef Searching searching
-    cdef object _kept
-    cdef const double *ideal
-    cdef double[31] gain
-    cdef double *discount
-    cdef double clicks, ndcg
-
     def __init__(self, problem, seed):
         super().__init__(problem.n_arms, seed)
         self.measured = True
@@ -38,21 +30,30 @@ cdef class Users(World):
         discount = 1 / np.log2(np.arange(2.0, problem.k + 2))
         self._kept = ideal, discount
         self.ideal = <const double *>cnp.PyArray_DATA(ideal)
-        self.discount = <double *>cnp.PyArray_DATA(discount)
+        self.discount = <const double *>cnp.PyArray_DATA(discount)
         for grade in range(31):
             self.gain[grade] = 2.0**grade - 1
 
+    cdef int64_t arrive(self) noexcept nogil:
+        """A user comes with a query."""
+        return random_interval(self.rng, self.searching.n_queries - 1)
+
     cdef int play(self, const duel_t *duel) except -1 nogil:
-        cdef int64_t query = random_interval(self.rng, self.searching.n_queries - 1)
-        cdef double credit = self.searching.duel(self.rng, query, duel.first, duel.second, True), dcg = 0
+        cdef int64_t query = self.arrive()
+        cdef double credit = self.searching.duel(self.rng, query, duel.first, duel.second, True)
+        self.measure(query, self.searching.shown.documents, self.searching.shown.clicked, self.searching.shown.n)
+        return FIRST if credit > 0 else SECOND if credit < 0 else TIE
+
+    cdef void measure(self, int64_t query, const int *documents, const uint8_t *clicked, int n) noexcept nogil:
+        """Take down what was shown, and what was clicked."""
         cdef const uint8_t *grades = &self.searching.grades[self.searching.offsets[query]]
+        cdef double dcg = 0
         cdef int position
-        for position in range(self.searching.shown.n):
-            self.clicks += self.searching.shown.clicked[position]
-            dcg += self.discount[position] * self.gain[grades[self.searching.shown.documents[position]]]
+        for position in range(n):
+            self.clicks += clicked[position]
+            dcg += self.discount[position] * self.gain[grades[documents[position]]]
         if dcg > 0:
             self.ndcg += dcg / self.ideal[query]
-        return FIRST if credit > 0 else SECOND if credit < 0 else TIE
 
     def measures(self):
         """Clicks@k and NDCG@k, summed over all lists shown so far."""

@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 from rankduel.clicks import ClickModel, clicks_from
 from rankduel.datasets import Collection
-from rankduel.interleaving import Interleaving, interleaving_from
+from rankduel.interleaving import Interleaving, Multileaving, interleaving_from, multileaving_from
 from rankduel.preferences import PreferenceMatrix
 
 __all__ = ["SearchWorld", "Ties"]
@@ -23,7 +23,9 @@ class SearchWorld:
     `simulate` plays a bandit here as on a matrix, and sums up clicks@k and NDCG@k of the lists that were shown. Regret is
     known only where `preferences` are given, say from `estimate_preferences`; else it is NaN.
 
-    `clicks` and `interleaving` may be given as people type them. A user typed by name gets the smallest of the published
+    A `MultiUCB` is played on pages that many rankers share, made by `multileaving`.
+
+    `clicks`, `interleaving` and `multileaving` may be given as people type them. A user typed by name gets the smallest of the published
     tables (2, 3 or 5 grades) that has all grades of the collection; "navigational(grades=5)" names one.
     `ties`: documents with equal scores come in an order drawn for each impression ("consistent"), drawn once more when
     clicks are credited ("redraw", as in the matrices published with MergeDTS, where rankers with many ties lose for that
@@ -44,6 +46,7 @@ class SearchWorld:
         *,
         clicks: ClickModel | str = "navigational",
         interleaving: Interleaving | str = "probabilistic",
+        multileaving: Multileaving | str = "sosm",
         k: int = 10,
         ties: Ties = "consistent",
         preferences: PreferenceMatrix | None = None,
@@ -53,10 +56,13 @@ class SearchWorld:
         self.collection = collection
         self.clicks = clicks_from(clicks, _table(collection.n_grades)) if isinstance(clicks, str) else clicks
         self.interleaving = interleaving_from(interleaving) if isinstance(interleaving, str) else interleaving
+        self.multileaving = multileaving_from(multileaving) if isinstance(multileaving, str) else multileaving
         if not isinstance(self.clicks, ClickModel):
             raise TypeError(f"clicks must be a ClickModel, got {clicks!r}")
         if not isinstance(self.interleaving, Interleaving):
             raise TypeError(f"interleaving must be an Interleaving of two rankers, got {interleaving!r}")
+        if not isinstance(self.multileaving, Multileaving):
+            raise TypeError(f"multileaving must be a Multileaving of many rankers, got {multileaving!r}")
         if self.clicks.n_grades < collection.n_grades:
             raise ValueError(
                 f"the collection has grades 0 to {collection.n_grades - 1}, and {self.clicks!r} knows "
@@ -94,8 +100,9 @@ class SearchWorld:
     def fingerprint(self) -> str:
         """The sha256 of all that decides what happens here."""
         truth = None if self.preferences is None else self.preferences.fingerprint
-        parts = (self.collection.fingerprint, repr(self.clicks), repr(self.interleaving), self.k, self.ties, truth)
-        return hashlib.sha256(repr(("SearchWorld", *parts)).encode()).hexdigest()
+        methods = repr(self.clicks), repr(self.interleaving), repr(self.multileaving)
+        parts = ("SearchWorld", self.collection.fingerprint, *methods, self.k, self.ties, truth)
+        return hashlib.sha256(repr(parts).encode()).hexdigest()
 
     def __repr__(self) -> str:
         collection = self.collection

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from rankduel.bandits import Bandit, bandit_from
+from rankduel.bandits import Bandit, MultiUCB, any_bandit_from
 from rankduel.preferences import Kind, PreferenceMatrix, Regret, Utilities, regret
 from rankduel.preferences import Problem as Truth
 from rankduel.randomness import subseed
+from rankduel.simulation.multi_play import MultiPlay
 from rankduel.simulation.play import Play
 from rankduel.simulation.search import Users
 from rankduel.simulation.search_world import SearchWorld
@@ -21,7 +22,7 @@ from rankduel.simulation.worlds import MatrixWorld, UtilityWorld, World
 __all__ = ["Problem", "Run", "Watch", "log_checkpoints", "regret_of", "simulate", "simulate_runs"]
 
 Problem = Truth | SearchWorld  # what a bandit can be played against
-Watch = Callable[[Play], object]
+Watch = Callable[[Play | MultiPlay], object]
 PULSE = 0.05  # seconds between two looks at the clock, the keyboard and the watcher
 
 
@@ -61,7 +62,7 @@ def log_checkpoints(horizon: int, per_decade: int = 20) -> npt.NDArray[np.int64]
 
 
 def simulate(
-    bandit: Bandit,
+    bandit: Bandit | MultiUCB,
     problem: Problem,
     *,
     horizon: int,
@@ -80,8 +81,8 @@ def simulate(
     >>> run.winner, run.converged_at < 1_000_000, len(run.regret)
     (0, True, 2)
     """
-    if not isinstance(bandit, Bandit):
-        raise TypeError(f"bandit must be a rankduel Bandit, got {bandit!r}")
+    if not isinstance(bandit, Bandit | MultiUCB):
+        raise TypeError(f"bandit must be a rankduel Bandit or MultiUCB, got {bandit!r}")
     if bandit.n_arms != problem.n_arms:
         raise ValueError(f"the bandit has {bandit.n_arms} arms, the problem {problem.n_arms}")
     if horizon != int(horizon) or horizon < 1:
@@ -92,8 +93,8 @@ def simulate(
     if not whole or points[0] < 1 or points[-1] > horizon or (np.diff(points) <= 0).any():
         raise ValueError(f"checkpoints must be whole, from at least 1 up to at most {horizon}, got {checkpoints}")
 
-    cost = regret_of(problem, kind)
-    play = Play(bandit, _world(problem, seed), cost)
+    cost = regret_of(problem, kind) if isinstance(bandit, Bandit) else None
+    play = _play(bandit, problem, seed, cost)
     started = time.thread_time()
     curve = []
     measures: dict[str, list[float]] = {name: [] for name in play.world.measures()}
@@ -126,7 +127,16 @@ def regret_of(problem: Problem, kind: Kind = "average") -> Regret | None:
     return regret(problem, kind)
 
 
-def _advance(play: Play, until: int, watch: Watch | None) -> None:
+def _play(bandit: Bandit | MultiUCB, problem: Problem, seed: int, cost: Regret | None) -> Play | MultiPlay:
+    world = _world(problem, seed)
+    if isinstance(bandit, Bandit):
+        return Play(bandit, world, cost)
+    if isinstance(world, Users) and isinstance(problem, SearchWorld):
+        return MultiPlay(bandit, world, problem.multileaving)
+    raise TypeError(f"{type(bandit).__name__} shares pages among many rankers: it needs a SearchWorld, got {problem!r}")
+
+
+def _advance(play: Play | MultiPlay, until: int, watch: Watch | None) -> None:
     """In steps that take about a pulse each, so that Ctrl-C and the watcher are heard."""
     step = 256
     while play.duels < until and not play.over:
@@ -149,7 +159,7 @@ def _world(problem: Problem, seed: int) -> World:
 
 
 def simulate_runs(
-    bandit: str | Callable[..., Bandit],
+    bandit: str | Callable[..., Bandit | MultiUCB],
     problem: Problem,
     *,
     horizon: int,
@@ -158,7 +168,7 @@ def simulate_runs(
     seed: int = 0,
     checkpoints: Sequence[int] | npt.NDArray[np.int64] | None = None,
     kind: Kind = "average",
-    watch: Callable[[int, Play], object] | None = None,
+    watch: Callable[[int, Play | MultiPlay], object] | None = None,
 ) -> list[Run]:
     """Many independent runs of one bandit, in `jobs` threads; same seed, same numbers, whatever `jobs`.
 
@@ -172,7 +182,7 @@ def simulate_runs(
     stop = threading.Event()
 
     def one(index: int) -> Run:
-        def look(play: Play) -> None:
+        def look(play: Play | MultiPlay) -> None:
             if stop.is_set():
                 raise KeyboardInterrupt
             if watch is not None:
@@ -203,8 +213,10 @@ def run_seed(seed: int, index: int) -> int:
     return subseed(seed, "run", index)
 
 
-def run_bandit(bandit: str | Callable[..., Bandit], n_arms: int, seed: int, index: int) -> Bandit:
+def run_bandit(
+    bandit: str | Callable[..., Bandit | MultiUCB], n_arms: int, seed: int, index: int
+) -> Bandit | MultiUCB:
     """The bandit of run `index`, from a spec or a class."""
     if isinstance(bandit, str):
-        return bandit_from(bandit, n_arms, seed=run_seed(seed, index))
+        return any_bandit_from(bandit, n_arms, seed=run_seed(seed, index))
     return bandit(n_arms, seed=run_seed(seed, index))
