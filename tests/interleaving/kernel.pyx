@@ -67,32 +67,29 @@ def credits(Interleaving method, Table first, Table second, str ties, int k, cli
     return made
 
 
-def duels(
-    Interleaving method, ClickModel user, Table first, Table second, grades, str ties, int k, long n, int seed,
-    bint shuffled=False,
-):
-    """Wins of the first, wins of the second, sum of credits, clicks; of n duels on one query.
+def duels(Interleaving method, ClickModel user, Table first, Table second, grades, str ties, int k, long n, int seed):
+    """Of n duels on one query: wins of the first and of the second, the sum of credits, and clicks.
 
-    A list is built only until its user leaves. Where `shuffled`, the grades get a new random order for each duel.
+    `grades` are those of the documents; if there are more or fewer than documents, the query is a blind one, where each
+    document on the page has any of them. A list is built only until its user leaves.
     """
     cdef Impression shown = Impression(k, first.ranked.n)
     cdef small_t stream
-    cdef int mode = TIES[ties], document, answer, other, m = first.ranked.n
+    cdef int mode = TIES[ties], document, answer
     cdef long duel, wins = 0, losses = 0, clicks = 0
     cdef double credit, sum = 0
     cdef int[::1] grade = np.array(grades, np.intc)
+    cdef bint blind = len(grades) != first.ranked.n
     small_open(&stream, seed)
     with nogil:
         for duel in range(n):
-            if shuffled:
-                for document in range(m - 1, 0, -1):
-                    other = stream.rng.next_uint64(stream.rng.state) % (document + 1)
-                    grade[document], grade[other] = grade[other], grade[document]
             method.begin(shown, &stream.rng, &first.ranked, &second.ranked, <ties_t>mode)
             while True:
                 document = method.place(shown, &stream.rng)
                 if document < 0:
                     break
+                if blind:
+                    document = stream.rng.next_uint64(stream.rng.state) % <unsigned long>grade.shape[0]
                 answer = user.look(&stream.rng, shown.n - 1, grade[document])
                 if answer & CLICKED:
                     shown.clicked[shown.n - 1] = 1

@@ -33,7 +33,7 @@ cdef class BalancedInterleaving(Interleaving):
     >>> method = BalancedInterleaving()
     >>> shown = method.interleave("abcd", "bcda", k=4, seed=1)
     >>> shown.documents, shown.places
-    (('a', 'b', 'c', 'd'), ((0, 3), (1, 0), (2, 1), (3, 2)))
+    (('b', 'a', 'c', 'd'), ((1, 0), (0, 3), (2, 1), (3, 2)))
     >>> method.credit(shown, ["b"])
     -1.0
     """

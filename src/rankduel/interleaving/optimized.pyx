@@ -34,7 +34,7 @@ cdef class OptimizedInterleaving(Interleaving):
     >>> method = OptimizedInterleaving()
     >>> shown = method.interleave("abcd", "bdca", k=4, seed=1)
     >>> shown.documents
-    ('a', 'b', 'd', 'c')
+    ('b', 'a', 'd', 'c')
     >>> method.outcome(shown, clicks=["a"])
     <Outcome.FIRST: 'first'>
     """
