@@ -33,6 +33,14 @@ cdef class Table:
         self.ranked.order, self.ranked.start = &self.order[0], &self.start[0]
         self.ranked.n, self.ranked.wide = len(flat), False
 
+    cdef void shuffle(self, bitgen_t *rng) noexcept nogil:
+        """A random order without ties."""
+        cdef int place, other
+        for place in range(self.ranked.n - 1, -1, -1):
+            other = rng.next_uint64(rng.state) % <unsigned long>(place + 1)
+            self.order[place], self.order[other] = self.order[other], self.order[place]
+            self.start[self.order[place]] = place
+
 
 def lists(Interleaving method, Table first, Table second, str ties, int k, int n, int seed):
     """So many lists, each as its documents."""
@@ -67,11 +75,15 @@ def credits(Interleaving method, Table first, Table second, str ties, int k, cli
     return made
 
 
-def duels(Interleaving method, ClickModel user, Table first, Table second, grades, str ties, int k, long n, int seed):
+def duels(
+    Interleaving method, ClickModel user, Table first, Table second, grades, str ties, int k, long n, int seed,
+    bint shuffled=False,
+):
     """Of n duels on one query: wins of the first and of the second, the sum of credits, and clicks.
 
     `grades` are those of the documents; if there are more or fewer than documents, the query is a blind one, where each
     document on the page has any of them. A list is built only until its user leaves.
+    Where `shuffled`, the first ranker, without ties, gets a new order for each duel.
     """
     cdef Impression shown = Impression(k, first.ranked.n)
     cdef small_t stream
@@ -83,6 +95,8 @@ def duels(Interleaving method, ClickModel user, Table first, Table second, grade
     small_open(&stream, seed)
     with nogil:
         for duel in range(n):
+            if shuffled:
+                first.shuffle(&stream.rng)
             method.begin(shown, &stream.rng, &first.ranked, &second.ranked, <ties_t>mode)
             while True:
                 document = method.place(shown, &stream.rng)

@@ -6,6 +6,7 @@ Positive credit is the first ranker's, as everywhere in rankduel.
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import cache
 from itertools import combinations, permutations, product
 
 Order = tuple[int, ...]
@@ -20,6 +21,7 @@ def sign(value: Fraction | int) -> int:
 # Probabilistic
 
 
+@cache
 def chance(order: Order, document: int, shown: Sequence[int], tau: int) -> Fraction:
     """P_j(d): rank^-tau over the documents that are left; the ranks are those of the whole list."""
     weights = {d: Fraction(1, rank**tau) for rank, d in enumerate(order, 1) if d not in shown}
