@@ -119,11 +119,11 @@ cdef class Interleaving:
         """How much of its lists a page of k places needs: None for all."""
         return k
 
-    cdef dict record(self, Impression shown):
-        """What credit needs, position by position, by its name in `Interleaved`."""
-        return {}
+    cdef tuple record(self, Impression shown):
+        """What credit needs, position by position."""
+        return ()
 
-    cdef double credit_recorded(self, object shown, list positions) except? -2:
+    cdef double credit_recorded(self, tuple kept, list positions) except? -2:
         """As `credit_of`, from what `record` has kept, for clicks at these positions."""
         return 0
 
@@ -153,7 +153,7 @@ cdef class Interleaving:
         while self.place(shown, &stream.rng) >= 0:
             pass
         documents = tuple([lists.documents[shown.documents[index]] for index in range(shown.n)])
-        return Interleaved(self.name, documents, **self.record(shown))
+        return Interleaved(self.name, documents, **{self.kept: self.record(shown)})
 
     def credit(self, shown, clicks):
         """Who deserves the clicks: positive is the first ranker, negative the second, 0 neither; from -1 to 1.
@@ -162,13 +162,16 @@ cdef class Interleaving:
         """
         if shown.method != self.name:
             raise ValueError(f"this list was made by {shown.method!r} and cannot be credited by {self.name!r}")
+        kept = getattr(shown, self.kept)
+        if kept is None:
+            raise ValueError(f"this list carries no {self.kept}, without which its clicks cannot be credited")
         cdef set positions = set()
         for document in clicks:
             try:
                 positions.add(shown.documents.index(document))
             except ValueError:
                 raise ValueError(f"document {document!r} was clicked but is not on the list") from None
-        return self.credit_recorded(shown, sorted(positions)) if positions else 0.0
+        return self.credit_recorded(kept, sorted(positions)) if positions else 0.0
 
     def outcome(self, shown, clicks):
         """The sign of `credit` as an `Outcome`."""
