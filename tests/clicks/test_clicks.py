@@ -54,7 +54,9 @@ def test_clicks_on_a_web_page(name: str, stops: str, clicked: float, examined: f
     # 20,000 pages: five standard errors are at most .0177.
     grades = [grade for grade, share in enumerate(SHARES) for _ in range(round(1000 * share))]
     empty = sum(
-        not user.click([grades[(seed * 7919 + 10_007 * place * (seed + place)) % 1000] for place in range(10)], seed=seed)
+        not user.click(
+            [grades[(seed * 7919 + 10_007 * place * (seed + place)) % 1000] for place in range(10)], seed=seed
+        )
         for seed in range(20_000)
     )
     assert empty / 20_000 == pytest.approx(none, abs=0.0183)
@@ -149,13 +151,19 @@ def test_other_models_as_specs(spec: str) -> None:
         (lambda: PositionBased([1, 2], [0.5]), r"examination\[1\]"),
         (lambda: RandomUser(-0.1), r"p\[0\] must be a probability"),
         (lambda: clicks.navigational(grades=4), "grades must be 2, 3 or 5, got 4"),
-        (lambda: clicks.navigational(grades=5).click([0, 5]), "grade 5 at position 1: this user knows the grades 0 to 4"),
+        (
+            lambda: clicks.navigational(grades=5).click([0, 5]),
+            "grade 5 at position 1: this user knows the grades 0 to 4",
+        ),
         (lambda: clicks.navigational(grades=2).expected_clicks([-1]), "grade -1 at position 0"),
-        (lambda: clicks.navigational(grades=2).click([0.5]), "grade 0.5 at position 0"),
+        (lambda: clicks.navigational(grades=2).click([0.5]), "grade 0.5 at position 0"),  # type: ignore[list-item]
         (lambda: clicks.navigational().click([0], seed=-1), "seed must be a non-negative int, got -1"),
         (lambda: clicks_from("nobody"), "unknown user 'nobody', expected one of perfect"),
         (lambda: clicks_from("perfect(speed=3)"), "cannot make a user"),
-        (lambda: clicks_from("PositionBased(examination=[1.0], click=[0.5])", grades=5), "knows 1 grades, expected at least 5"),
+        (
+            lambda: clicks_from("PositionBased(examination=[1.0], click=[0.5])", grades=5),
+            "knows 1 grades, expected at least 5",
+        ),
     ],
 )
 def test_bad_values(make: Callable[[], object], message: str) -> None:

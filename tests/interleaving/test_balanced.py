@@ -46,7 +46,7 @@ def test_known_bias(depth: str, wins: float, losses: float) -> None:
             credit = method.credit(lists[documents], clicked)
             won += float(probability * p) * (credit > 0)
             lost += float(probability * p) * (credit < 0)
-    assert (won, lost) == (pytest.approx(wins), pytest.approx(losses))
+    assert [won, lost] == pytest.approx([wins, losses])
 
 
 def test_each_list_is_as_likely() -> None:

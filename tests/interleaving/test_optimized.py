@@ -25,9 +25,7 @@ def probabilities(first: tuple[int, ...], second: tuple[int, ...], credit: str) 
         ((0, 1, 2), (1, 2, 0), "linear", {"abc": 1 / 3, "bac": 1 / 3, "bca": 1 / 3}),
     ],
 )
-def test_golden_lists(
-    first: tuple[int, ...], second: tuple[int, ...], credit: str, expected: dict[str, float]
-) -> None:
+def test_golden_lists(first: tuple[int, ...], second: tuple[int, ...], credit: str, expected: dict[str, float]) -> None:
     assert probabilities(first, second, credit) == pytest.approx(expected, abs=1e-6)
 
 

@@ -101,7 +101,7 @@ HALVES = [Fraction(1, 2)] * 4
     ],
 )
 def test_blind_clicks(
-    first: Order, second: Order, click: list[Fraction], stop: list[Fraction], wins: float, losses: float
+    *, first: Order, second: Order, click: list[Fraction], stop: list[Fraction], wins: float, losses: float
 ) -> None:
     """The expected credit is exactly 0; its sign is biased, by exactly so much."""
     vectors = naive.click_vectors(click, stop, anywhere=False)
@@ -118,7 +118,7 @@ def test_blind_clicks(
             won += float(probability * p) * (credit > 0)
             lost += float(probability * p) * (credit < 0)
     assert expected == 0
-    assert (won, lost) == (pytest.approx(wins, abs=6e-6), pytest.approx(losses, abs=6e-6))
+    assert [won, lost] == pytest.approx([wins, losses], abs=6e-6)
 
 
 def test_identical_rankings_always_tie() -> None:
@@ -136,7 +136,7 @@ def test_deep_lists_stay_exact(n: int, k: int, tau: int) -> None:
     shown = method.interleave(first, second, k=k, seed=3)
     assert len(set(shown.documents)) == min(k, n)
     weights = [{d: Fraction(1, rank**tau) for rank, d in enumerate(order, 1)} for order in (first, second)]
-    masses = [sum(weight.values()) for weight in weights]
+    masses = [sum(weight.values(), Fraction(0)) for weight in weights]
     assert shown.probabilities is not None
     for d, probability in zip(shown.documents, shown.probabilities, strict=True):
         p, q = (weight[d] / mass for weight, mass in zip(weights, masses, strict=True))  # type: ignore[index]
@@ -155,7 +155,7 @@ def test_one_object_serves_rankings_of_any_length() -> None:
 def test_what_only_one_ranker_has_is_its_own() -> None:
     shown = METHOD.interleave("ab", "cd", seed=1)
     assert shown.probabilities is not None
-    assert {d: p for d, p in zip(shown.documents, shown.probabilities, strict=True)} == {"a": 1, "b": 1, "c": 0, "d": 0}
+    assert dict(zip(shown.documents, shown.probabilities, strict=True)) == {"a": 1, "b": 1, "c": 0, "d": 0}
     assert METHOD.credit(shown, "ab") == 1
     assert METHOD.credit(shown, "ac") == 0
 

@@ -52,6 +52,10 @@ def agreement(observed: Mapping[Any, int], law: Law) -> float:
     return fit([observed.get(cell, 0) for cell in law], [float(p) for p in law.values()])
 
 
+def in_file_order(groups: naive.Groups) -> Order:
+    return tuple(document for group in groups for document in sorted(group))
+
+
 def disagreement(observed: Mapping[Any, int], law: Law) -> float:
     """As `agreement`, with a wrong law, which may not know all that was seen."""
     return agreement(observed, {**dict.fromkeys(observed, Fraction(0)), **law})
@@ -65,8 +69,7 @@ def test_law_of_lists(name: str, tables: str, kernel: Any) -> None:
     first, second = TABLES[tables]
     made = kernel.lists(method, kernel.Table(first), kernel.Table(second), "consistent", 3, N, 1)
     assert agreement(Counter(made), naive.law_of_lists(twin, first, second, 3)) > ALARM
-    in_file_order = [tuple(sorted(group)) for group in first], [tuple(sorted(group)) for group in second]
-    filed = twin(*(sum(groups, ()) for groups in in_file_order), 3)  # type: ignore[arg-type]
+    filed = twin(in_file_order(first), in_file_order(second), 3)
     assert disagreement(Counter(made), filed) < CAUGHT
     made = kernel.lists(method, kernel.Table(first), kernel.Table(second), "file", 3, N, 2)
     assert agreement(Counter(made), filed) > ALARM
@@ -97,15 +100,15 @@ def test_law_of_credits(name: str, tables: str, clicked: tuple[bool, ...], kerne
     method, twin = METHODS[name]
     first, second = TABLES[tables]
     laws = {
-        ties: naive.law_of_credits(twin, CREDITS[name], first, second, 3, clicked, redraw=ties == "redraw")
+        ties: naive.law_of_credits(twin, CREDITS[name], first, second, 3, clicks=clicked, redraw=ties == "redraw")
         for ties in ("consistent", "redraw")
     }
     positions = [position for position, click in enumerate(clicked) if click]
     observed = {}
-    for ties in laws:
+    for ties, law in laws.items():
         made = kernel.credits(method, kernel.Table(first), kernel.Table(second), ties, 3, positions, N, 1)
         observed[ties] = Counter((shown, round(credit, 6) + 0.0) for shown, credit in made)
-        assert agreement(observed[ties], laws[ties]) > ALARM
+        assert agreement(observed[ties], law) > ALARM
     for ties, wrong in [("consistent", "redraw"), ("redraw", "consistent")]:
         assert disagreement(observed[ties], laws[wrong]) < CAUGHT
 

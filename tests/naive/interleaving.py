@@ -37,13 +37,13 @@ def probabilistic(
     first: Order, second: Order, k: int, tau: int = 3, chance: Callable[..., Fraction] = chance
 ) -> dict[Order, Fraction]:
     """P(list) = product of (P_1 + P_2) / 2; where a ranker has run out, of the other's."""
-    lists = {(): Fraction(1)}
+    lists: dict[Order, Fraction] = {(): Fraction(1)}
     for _ in range(min(k, len({*first, *second}))):
         longer: dict[Order, Fraction] = {}
         for shown, probability in lists.items():
             left = [order for order in (first, second) if set(order) - set(shown)]
             for d in {*first, *second} - set(shown):
-                p = sum(chance(order, d, shown, tau) for order in left) / len(left)
+                p = sum((chance(order, d, shown, tau) for order in left), Fraction(0)) / len(left)
                 if p:
                     longer[(*shown, d)] = probability * p
         lists = longer
@@ -157,8 +157,8 @@ def law_of_credits(
     first: Groups,
     second: Groups,
     k: int,
-    clicks: Clicks,
     *,
+    clicks: Clicks,
     redraw: bool,
 ) -> dict[tuple[Order, float], Fraction]:
     """The joint law of list and credit: by the order that built the list, or by another one, drawn for the credit."""

@@ -132,8 +132,8 @@ cdef class Interleaving:
     def interleave(self, first, second, k=10, seed=None):
         """One list of at most k documents from two rankings, best document first.
 
-        The rankings may differ in length and in what they hold; where one has no more documents, the other goes on,
-        and if one is empty the other is shown. Equal seeds give equal lists; and but for `OptimizedInterleaving`, the
+        The rankings may differ in length and in what they hold; where one has no more documents, the other goes on;
+        if one is empty, all are the other's. Equal seeds give equal lists; and but for `OptimizedInterleaving`, the
         list for a smaller k is the beginning of the list for a larger one: page 2 continues page 1.
         """
         cdef small_t stream
