@@ -57,6 +57,28 @@ def lists(Interleaving method, Table first, Table second, str ties, int k, int n
     return made
 
 
+def relay(legs, int k, bint shared):
+    """One list for each method, first, second, ties: all in one impression, or each in its own."""
+    cdef Impression shown = Impression(k, 1)
+    cdef Interleaving method
+    cdef Table first, second
+    cdef small_t stream
+    cdef int mode, index
+    made = []
+    for method, first, second, ties in legs:
+        shown = shown if shared else Impression(k, first.ranked.n)
+        mode = TIES[ties]
+        small_open(&stream, len(made))
+        method.begin(shown, &stream.rng, &first.ranked, &second.ranked, <ties_t>mode)
+        while method.place(shown, &stream.rng) >= 0:
+            pass
+        for index in range(0, shown.n, 2):
+            shown.clicked[index] = 1
+        credit = method.credit_of(shown, &stream.rng)
+        made.append((credit, [shown.documents[index] for index in range(shown.n)]))
+    return made
+
+
 def credits(Interleaving method, Table first, Table second, str ties, int k, clicked, int n, int seed):
     """So many lists with clicks at the same positions: documents and credit of each."""
     cdef Impression shown = Impression(k, first.ranked.n)

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -65,6 +66,7 @@ def test_one_empty_ranking(method: Interleaving) -> None:
         (["a"], ["b"], True, 1, ValueError, "got True"),
         (["a"], ["b"], 10, -1, ValueError, "seed must be a non-negative int, got -1"),
         (["a"], ["b"], 10, "x", ValueError, "got 'x'"),
+        (["a"], ["b"], 10, np.arange(2), ValueError, "seed must be"),
         (["a", "b", "a"], ["b"], 10, 1, ValueError, "document 'a' stands twice"),
         ({"a", "b"}, ["b"], 10, 1, TypeError, "first must be a sequence of documents, best first, got set"),
         (["a"], 5, 10, 1, TypeError, "second must be a sequence"),
@@ -85,6 +87,12 @@ def test_clicks_on_what_was_not_shown(method: Interleaving) -> None:
         method.credit(shown, ["z"])
     with pytest.raises(ValueError, match="cannot be credited"):
         METHODS[METHODS.index(method) - 1].credit(shown, [])
+
+
+def test_integers_of_numpy() -> None:
+    for seed in np.arange(3):
+        made = METHODS[0].interleave(np.arange(20), np.arange(20)[::-1], k=np.int64(5), seed=seed)  # type: ignore[arg-type]
+        assert made == METHODS[0].interleave(range(20), range(19, -1, -1), k=5, seed=int(seed))
 
 
 def test_huge_k() -> None:

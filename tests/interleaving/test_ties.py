@@ -3,6 +3,7 @@
 False alarm: at most 1e-6 per test, by chi-square or at five standard errors.
 """
 
+import random
 from collections import Counter
 from collections.abc import Callable, Mapping
 from fractions import Fraction
@@ -119,6 +120,23 @@ def test_redraw_is_consistent_for_team_draft(kernel: Any) -> None:
         kernel.credits(TeamDraftInterleaving(), *tables, ties, 4, [1, 2], 500, 1) for ties in ("consistent", "redraw")
     ]
     assert made[0] == made[1]
+
+
+def test_one_impression_serves_any_query(kernel: Any) -> None:
+    """Caught: marks of an earlier list that were not undone, memory or weights of a smaller query."""
+    rng = random.Random(1)
+    methods = [*(method for method, _ in METHODS.values()), ProbabilisticInterleaving()]
+    legs = []
+    for _ in range(400):
+        n = rng.choice([2, 5, 12, 63, 64, 65, 128, 300, 1024, 1500])
+        tables = []
+        for _ in range(2):
+            documents, size = rng.sample(range(n), n), rng.choice([1, 2, 7, n])
+            tables.append(kernel.Table([documents[start : start + size] for start in range(0, n, size)]))
+        legs.append((rng.choice(methods), *tables, rng.choice(["file", "consistent", "redraw"])))
+    assert kernel.relay(legs, 10, True) == kernel.relay(legs, 10, False)
+    for _, documents in kernel.relay(legs, 70, True):
+        assert len(set(documents)) == len(documents)
 
 
 GRADES = [0] * 515 + [1] * 325 + [2] * 134 + [3] * 18 + [4] * 8  # of a thousand documents of a web collection

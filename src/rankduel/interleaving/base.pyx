@@ -1,5 +1,7 @@
 """The contract of every interleaving method: begin a list, place one document after the other, credit the clicks."""
 
+import numpy as np
+
 from libc.stdint cimport uint8_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
@@ -140,7 +142,7 @@ cdef class Interleaving:
         cdef Lists lists
         cdef Impression shown
         cdef int places
-        if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+        if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
             raise ValueError(f"k must be a whole number of at least 1, got {k!r}")
         first, second = ranking("first", first), ranking("second", second)
         if not first and not second:
