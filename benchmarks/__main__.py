@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Sequence
 
 import rankduel as rd
-from benchmarks import instructions, multileaving, speed, start
+from benchmarks import impressions, instructions, multileaving, speed, start
 
 
 def parser() -> argparse.ArgumentParser:
@@ -28,6 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     speed.report(only=asked.bandit, repeat=repeat, quick=asked.quick)
     if not asked.bandit:
         start.report(repeat=repeat, quick=asked.quick)
+        impressions.report(repeat=repeat, quick=asked.quick)
         multileaving.report(repeat=repeat, quick=asked.quick)
 
 

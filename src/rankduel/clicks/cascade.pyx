@@ -25,7 +25,7 @@ cdef class CascadeModel(ClickModel):
     >>> from rankduel.clicks import CascadeModel
     >>> user = CascadeModel(click=[0.0, 1.0], stop=[0.0, 0.5])
     >>> user.click([0, 1, 1], seed=1)
-    [1, 2]
+    [1]
     >>> user.examination([0, 1, 1]), user.expected_clicks([0, 1, 1])
     ([1.0, 1.0, 0.5], 1.5)
     """

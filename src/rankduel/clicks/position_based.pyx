@@ -62,8 +62,8 @@ cdef class RandomUser(ClickModel):
     """Clicks every document with probability p, whatever it is: the user of tests for bias.
 
     >>> from rankduel.clicks import RandomUser
-    >>> RandomUser(0.2).expected_clicks([4, 0, 0])
-    0.6
+    >>> RandomUser(0.25).expected_clicks([4, 0])
+    0.5
     """
 
     cdef readonly double p

@@ -10,7 +10,9 @@ CREDITS = ("linear", "inverse", "binary")
 MOST_LISTS = 20_000  # twice as many for each place of the page, if the rankings have nothing in common
 
 Ranking = tuple[int, ...]
-Plan = tuple[tuple[Ranking, ...], tuple[float, ...], dict[int, float]]  # lists, their probabilities, credits of documents
+Plan = tuple[
+    tuple[Ranking, ...], tuple[float, ...], dict[int, float]
+]  # lists, their probabilities, credits of documents
 
 
 @lru_cache(maxsize=256)

@@ -33,7 +33,7 @@ cdef class BalancedInterleaving(Interleaving):
     >>> method = BalancedInterleaving()
     >>> shown = method.interleave("abcd", "bcda", k=4, seed=1)
     >>> shown.documents, shown.places
-    (('a', 'b', 'c', 'd'), ((0, 3), (1, 0), (2, 1), (3, 2)))
+    (('b', 'a', 'c', 'd'), ((1, 0), (0, 3), (2, 1), (3, 2)))
     >>> method.credit(shown, ["b"])
     -1.0
     """
@@ -43,7 +43,7 @@ cdef class BalancedInterleaving(Interleaving):
     def __init__(self, depth="lowest"):
         if depth not in ("lowest", "both"):
             raise ValueError(f"depth must be 'lowest' or 'both', got {depth!r}")
-        self.name = "balanced"
+        self.name, self.kept = "balanced", "places"
         self.both = depth == "both"
 
     def __repr__(self):
@@ -107,23 +107,18 @@ cdef class BalancedInterleaving(Interleaving):
                 lead += (0 <= first[index] <= depth) - (0 <= second[index] <= depth)
         return (lead > 0) - (lead < 0)
 
-    cdef dict record(self, Impression shown):
+    cdef tuple record(self, Impression shown):
         cdef const int *first = shown.sides[0].places
         cdef const int *second = shown.sides[1].places
         cdef int index
-        return {
-            "places": tuple(
-                [
-                    (
-                        None if first[index] == ABSENT else first[index],
-                        None if second[index] == ABSENT else second[index],
-                    )
-                    for index in range(shown.n)
-                ]
-            )
-        }
+        return tuple(
+            [
+                (None if first[index] == ABSENT else first[index], None if second[index] == ABSENT else second[index])
+                for index in range(shown.n)
+            ]
+        )
 
-    cdef double credit_recorded(self, object shown, list positions) except? -2:
+    cdef double credit_recorded(self, tuple kept, list positions) except? -2:
         cdef int n = len(positions), index
         cdef int *places = <int *>malloc(2 * n * sizeof(int))
         cdef uint8_t *clicked = <uint8_t *>malloc(n)
@@ -132,7 +127,7 @@ cdef class BalancedInterleaving(Interleaving):
                 raise MemoryError
             memset(clicked, 1, n)
             for index in range(n):
-                first, second = shown.places[positions[index]]
+                first, second = kept[positions[index]]
                 places[index] = ABSENT if first is None else first
                 places[n + index] = ABSENT if second is None else second
             return self.compare(places, places + n, clicked, n)

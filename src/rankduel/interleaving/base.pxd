@@ -35,7 +35,8 @@ cdef class Impression:  # one list under way, and the memory to build it; each t
 
 
 cdef class Interleaving:  # a method and its parameters; no state, so threads may share it
-    cdef readonly str name
+    cdef readonly str name  # as in INTERLEAVINGS
+    cdef str kept  # what `Interleaved` calls that which credit needs
 
     cdef int begin(
         self, Impression shown, bitgen_t *rng, const ranked_t *first, const ranked_t *second, ties_t ties
@@ -43,5 +44,5 @@ cdef class Interleaving:  # a method and its parameters; no state, so threads ma
     cdef int place(self, Impression shown, bitgen_t *rng) except -2 nogil
     cdef double credit_of(self, Impression shown, bitgen_t *rng) except? -2 nogil
     cdef object depth(self, int k)
-    cdef dict record(self, Impression shown)
-    cdef double credit_recorded(self, object shown, list positions) except? -2
+    cdef tuple record(self, Impression shown)
+    cdef double credit_recorded(self, tuple kept, list positions) except? -2

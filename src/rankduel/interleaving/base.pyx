@@ -1,5 +1,7 @@
 """The contract of every interleaving method: begin a list, place one document after the other, credit the clicks."""
 
+import numpy as np
+
 from libc.stdint cimport uint8_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
@@ -119,11 +121,11 @@ cdef class Interleaving:
         """How much of its lists a page of k places needs: None for all."""
         return k
 
-    cdef dict record(self, Impression shown):
-        """What credit needs, position by position, by its name in `Interleaved`."""
-        return {}
+    cdef tuple record(self, Impression shown):
+        """What credit needs, position by position."""
+        return ()
 
-    cdef double credit_recorded(self, object shown, list positions) except? -2:
+    cdef double credit_recorded(self, tuple kept, list positions) except? -2:
         """As `credit_of`, from what `record` has kept, for clicks at these positions."""
         return 0
 
@@ -132,15 +134,15 @@ cdef class Interleaving:
     def interleave(self, first, second, k=10, seed=None):
         """One list of at most k documents from two rankings, best document first.
 
-        The rankings may differ in length and in what they hold; where one has no more documents, the other goes on,
-        and if one is empty the other is shown. Equal seeds give equal lists; and but for `OptimizedInterleaving`, the
+        The rankings may differ in length and in what they hold; where one has no more documents, the other goes on;
+        if one is empty, all are the other's. Equal seeds give equal lists; and but for `OptimizedInterleaving`, the
         list for a smaller k is the beginning of the list for a larger one: page 2 continues page 1.
         """
         cdef small_t stream
         cdef Lists lists
         cdef Impression shown
         cdef int places
-        if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+        if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
             raise ValueError(f"k must be a whole number of at least 1, got {k!r}")
         first, second = ranking("first", first), ranking("second", second)
         if not first and not second:
@@ -153,7 +155,7 @@ cdef class Interleaving:
         while self.place(shown, &stream.rng) >= 0:
             pass
         documents = tuple([lists.documents[shown.documents[index]] for index in range(shown.n)])
-        return Interleaved(self.name, documents, **self.record(shown))
+        return Interleaved(self.name, documents, **{self.kept: self.record(shown)})
 
     def credit(self, shown, clicks):
         """Who deserves the clicks: positive is the first ranker, negative the second, 0 neither; from -1 to 1.
@@ -162,13 +164,16 @@ cdef class Interleaving:
         """
         if shown.method != self.name:
             raise ValueError(f"this list was made by {shown.method!r} and cannot be credited by {self.name!r}")
+        kept = getattr(shown, self.kept)
+        if kept is None:
+            raise ValueError(f"this list carries no {self.kept}, without which its clicks cannot be credited")
         cdef set positions = set()
         for document in clicks:
             try:
                 positions.add(shown.documents.index(document))
             except ValueError:
                 raise ValueError(f"document {document!r} was clicked but is not on the list") from None
-        return self.credit_recorded(shown, sorted(positions)) if positions else 0.0
+        return self.credit_recorded(kept, sorted(positions)) if positions else 0.0
 
     def outcome(self, shown, clicks):
         """The sign of `credit` as an `Outcome`."""

@@ -23,8 +23,8 @@ cdef class OptimizedInterleaving(Interleaving):
     worth 0 on average, to users whom no relevance guides, and such that clicks tell as much as they then can. The
     credit is the sum of what the clicks are worth, scaled into [-1, 1].
 
-    Where no probabilities are without bias, as may happen when the rankers have different documents, they have the
-    least total bias. Needs scipy (`pip install 'rankduel[optimized]'`). There are up to 2^k lists, so it is slow the
+    Where no probabilities are without bias, they have the least total bias. That may happen when the rankers have
+    different documents, and with "binary" whenever one ranker has more documents higher than the other. Needs scipy (`pip install 'rankduel[optimized]'`). There are up to 2^k lists, so it is slow the
     first time it sees a pair of lists; k is at most about 14, and only the first k documents of each list are looked
     at: one that is further down or missing has the rank below them. Page 2 is not a continuation of page 1.
 
@@ -34,7 +34,7 @@ cdef class OptimizedInterleaving(Interleaving):
     >>> method = OptimizedInterleaving()
     >>> shown = method.interleave("abcd", "bdca", k=4, seed=1)
     >>> shown.documents
-    ('a', 'b', 'd', 'c')
+    ('b', 'a', 'd', 'c')
     >>> method.outcome(shown, clicks=["a"])
     <Outcome.FIRST: 'first'>
     """
@@ -44,7 +44,7 @@ cdef class OptimizedInterleaving(Interleaving):
     def __init__(self, credit="linear"):
         if credit not in CREDITS:
             raise ValueError(f"credit must be one of {', '.join(CREDITS)}, got {credit!r}")
-        self.name = "optimized"
+        self.name, self.kept = "optimized", "credits"
         self.credit_rule = credit
 
     def __repr__(self):
@@ -90,14 +90,14 @@ cdef class OptimizedInterleaving(Interleaving):
                 sum += shown.for_first[index]
         return sum if fabs(sum) >= TIED else 0
 
-    cdef dict record(self, Impression shown):
+    cdef tuple record(self, Impression shown):
         cdef int index
-        return {"credits": tuple([shown.for_first[index] for index in range(shown.n)])}
+        return tuple([shown.for_first[index] for index in range(shown.n)])
 
-    cdef double credit_recorded(self, object shown, list positions) except? -2:
+    cdef double credit_recorded(self, tuple kept, list positions) except? -2:
         cdef double sum = 0
         for position in positions:
-            sum += shown.credits[position]
+            sum += kept[position]
         return sum if fabs(sum) >= TIED else 0
 
 

@@ -1,6 +1,6 @@
 """Probabilistic Interleaving (Hofmann, Whiteson, de Rijke 2011)."""
 
-from libc.math cimport fabs, pow
+from libc.math cimport fabs, fmax, fmin, pow
 from libc.stdint cimport uint64_t
 from libc.stdlib cimport free, malloc
 
@@ -63,7 +63,7 @@ cdef class ProbabilisticInterleaving(Interleaving):
     def __init__(self, tau=3.0):
         if isinstance(tau, bool) or not isinstance(tau, (int, float)) or not 0 <= tau <= 50:
             raise ValueError(f"tau must be from 0 to 50, got {tau!r}")
-        self.name = "probabilistic"
+        self.name, self.kept = "probabilistic", "probabilities"
         self.tau = tau
         fill(self.weights, self.totals, TABLE, self.tau)
 
@@ -148,24 +148,19 @@ cdef class ProbabilisticInterleaving(Interleaving):
                 (shown.for_second if j else shown.for_first)[index] = take(side, shown.weights, index, place)
             vacate(side, last + 1)
 
-    cdef dict record(self, Impression shown):
+    cdef tuple record(self, Impression shown):
         cdef int index
-        return {
-            "probabilities": tuple(
-                [
-                    shown.for_first[index] / (shown.for_first[index] + shown.for_second[index])
-                    for index in range(shown.n)
-                ]
-            )
-        }
+        return tuple(
+            [shown.for_first[index] / (shown.for_first[index] + shown.for_second[index]) for index in range(shown.n)]
+        )
 
-    cdef double credit_recorded(self, object shown, list positions) except? -2:
+    cdef double credit_recorded(self, tuple kept, list positions) except? -2:
         cdef double *chances = <double *>malloc((len(positions) + 1) * sizeof(double))
         if chances == NULL:
             raise MemoryError
         try:
             for n, position in enumerate(positions, 1):
-                chances[n] = shown.probabilities[position]
+                chances[n] = kept[position]
             return lead(chances, len(positions))
         finally:
             free(chances)
@@ -244,4 +239,4 @@ cdef double lead(double *ways, int n) noexcept nogil:
             ways[0] *= 1 - chance
         for j in range((n + 1) // 2):
             result += ways[n - j] - ways[j]
-    return result if fabs(result) >= TIED else 0
+    return fmax(-1, fmin(1, result)) if fabs(result) >= TIED else 0

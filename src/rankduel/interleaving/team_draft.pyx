@@ -31,7 +31,7 @@ cdef class TeamDraftInterleaving(Interleaving):
     """
 
     def __init__(self):
-        self.name = "team_draft"
+        self.name, self.kept = "team_draft", "teams"
 
     def __repr__(self):
         return "TeamDraftInterleaving()"
@@ -81,21 +81,19 @@ cdef class TeamDraftInterleaving(Interleaving):
                 lead += shown.for_first[index] - shown.for_second[index]
         return (lead > 0) - (lead < 0)
 
-    cdef dict record(self, Impression shown):
+    cdef tuple record(self, Impression shown):
         cdef int index
-        return {
-            "teams": tuple(
-                [
-                    "first" if shown.for_first[index] else "second" if shown.for_second[index] else None
-                    for index in range(shown.n)
-                ]
-            )
-        }
+        return tuple(
+            [
+                "first" if shown.for_first[index] else "second" if shown.for_second[index] else None
+                for index in range(shown.n)
+            ]
+        )
 
-    cdef double credit_recorded(self, object shown, list positions) except? -2:
+    cdef double credit_recorded(self, tuple kept, list positions) except? -2:
         cdef int lead = 0
         for position in positions:
-            lead += (shown.teams[position] == "first") - (shown.teams[position] == "second")
+            lead += (kept[position] == "first") - (kept[position] == "second")
         return (lead > 0) - (lead < 0)
 
 

@@ -46,8 +46,9 @@ cdef inline void small_open(small_t *stream, uint64_t seed) noexcept nogil:
 cdef inline uint64_t small_seed(object seed, uint64_t purpose=0) except? 0:
     """A seed as users give it, of any length, in 64 bits; other ones for another purpose."""
     cdef uint64_t folded = mix(purpose)
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+    if isinstance(seed, bool) or not hasattr(seed, "__index__") or hasattr(seed, "__len__") or seed < 0:
         raise ValueError(f"seed must be a non-negative int, got {seed!r}")
+    seed = seed.__index__()  # NumPy's integers, too
     while seed >> 64:
         folded = mix(folded ^ <uint64_t>(seed & 0xFFFFFFFFFFFFFFFF)) + 1
         seed >>= 64
