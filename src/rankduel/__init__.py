@@ -7,6 +7,7 @@
 True
 """
 
+from rankduel import datasets
 from rankduel.bandits import (
     DTS,
     REGISTRY,
@@ -23,7 +24,7 @@ from rankduel.bandits import (
     Uniform,
     bandit_from,
 )
-from rankduel.errors import RankduelError, SnapshotError, UnknownDuel
+from rankduel.errors import DatasetError, RankduelError, SnapshotError, UnknownDuel
 from rankduel.preferences import PreferenceMatrix, Regret, Utilities, problems, regret
 from rankduel.simulation import Run, simulate, simulate_runs
 from rankduel.types import Duel, Outcome
@@ -37,6 +38,7 @@ __all__ = [
     "RMED1",
     "RUCB",
     "Bandit",
+    "DatasetError",
     "Duel",
     "MergeDTS",
     "MergeRUCB",
@@ -54,6 +56,7 @@ __all__ = [
     "UnknownDuel",
     "Utilities",
     "bandit_from",
+    "datasets",
     "problems",
     "regret",
     "simulate",
