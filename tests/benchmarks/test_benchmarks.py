@@ -24,6 +24,7 @@ def test_quick_table_has_every_bandit() -> None:
     assert [name for name in rd.REGISTRY if f"\n{name} " not in table] == []
     assert "import rankduel:" in table
     assert "MergeDTS of 5,000 arms" in table
+    assert "\nfirst load: " in table
 
 
 def test_without_the_real_data(tmp_path: os.PathLike[str]) -> None:
@@ -37,7 +38,7 @@ def test_instructions_are_not_counted_without_valgrind(tmp_path: os.PathLike[str
     assert told == "valgrind is not installed: no instructions counted\n"
 
 
-@pytest.mark.parametrize("name", ["problem", "speed", "start", "instructions"])
+@pytest.mark.parametrize("name", ["problem", "speed", "start", "loading", "instructions"])
 def test_own_examples(name: str) -> None:
     code = f"import doctest, sys, benchmarks.{name} as module; sys.exit(doctest.testmod(module).failed)"
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)

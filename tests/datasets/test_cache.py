@@ -7,8 +7,10 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from rankduel.datasets import Collection, letor, load_letor
@@ -29,9 +31,9 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     found: list[int] = []
     read = letor._read
 
-    def counted(*arguments: object) -> Collection:
+    def counted(*arguments: Any) -> Collection:
         found.append(len(found))
-        return read(*arguments)  # type: ignore[arg-type]
+        return read(*arguments)
 
     monkeypatch.setattr(letor, "_read", counted)
     return found
@@ -41,7 +43,7 @@ def entries(cache: Path) -> list[Path]:
     return sorted(cache.iterdir()) if cache.exists() else []
 
 
-def base(array: np.ndarray) -> object:  # type: ignore[type-arg]
+def base(array: npt.NDArray[Any]) -> object:
     """What the numbers lie in."""
     owner: object = array
     while isinstance(owner, np.ndarray | memoryview):
@@ -56,11 +58,10 @@ def test_the_second_load_is_mapped_and_the_same(file: Path, tmp_path: Path, read
     assert reads == [0, 1]
     assert fresh == first == second
     assert len(entries(tmp_path / "cache")) == 1
-    for collection in (first, second):
-        assert isinstance(base(collection.order), mmap.mmap)
-        assert isinstance(base(collection.start), mmap.mmap)
-        assert collection.order.flags.c_contiguous
-        assert collection.order.ctypes.data % 64 == 0
+    for table in (second.order, second.start):
+        assert isinstance(base(table), mmap.mmap)
+        assert table.flags.c_contiguous
+        assert table.ctypes.data % 64 == 0
 
 
 def test_the_content_decides(file: Path, tmp_path: Path, reads: list[int]) -> None:
@@ -96,8 +97,8 @@ def test_damage_is_noticed_and_repaired(file: Path, tmp_path: Path, reads: list[
     content = entry.read_bytes()
     header = content.index(b"\n", content.index(b"\n") + 1)
     damages = [b"", content[:10], content[:header], content[:-1], content[: len(content) // 2]]
-    for place in [0, 25, header - 3, header + 70, len(content) // 2, len(content) - 1]:
-        damages.append(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+    places = [0, 25, header - 3, header + 70, len(content) // 2, len(content) - 1]
+    damages += [content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :] for place in places]
     del whole
     for damaged in damages:
         draft = entry.with_suffix(".damaged")  # never in place: the old one may be mapped
@@ -175,7 +176,11 @@ load_letor(sys.argv[1], cache=sys.argv[2])
 
 
 def test_two_processes_at_once(file: Path, tmp_path: Path) -> None:
-    code = "import sys; from rankduel.datasets import load_letor; print(load_letor(*sys.argv[1:2], cache=sys.argv[2]).fingerprint)"
+    code = """
+import sys
+from rankduel.datasets import load_letor
+print(load_letor(sys.argv[1], cache=sys.argv[2]).fingerprint)
+"""
     command = [sys.executable, "-c", code, str(file), str(tmp_path / "cache")]
     running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
     printed = {process.communicate()[0].strip() for process in running}

@@ -156,7 +156,7 @@ def test_scores_must_fit_and_be_numbers() -> None:
     with pytest.raises(ValueError, match=r"scores must have a row for each of 2 documents, got shape \(3, 1\)"):
         Collection.from_scores([0, 0], [0, 2], [[1], [2], [3]])
     with pytest.raises(ValueError, match="query 0, document 1, ranker 0: the score is NaN"):
-        Collection.from_scores([0, 0], [0, 2], [[1], [math.nan]])
+        Collection.from_scores([0, 0], [0, 2], [[1.0], [math.nan]])
     with pytest.raises(IndexError, match="there is no query 2 among 2"):
         SMALL.ranking(2, 0)
 

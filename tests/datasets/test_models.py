@@ -4,6 +4,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,8 +14,8 @@ from naive.rankings import ranked
 from rankduel.datasets import load_letor
 from rankduel.errors import DatasetError
 
-lightgbm = pytest.importorskip("lightgbm")
-xgboost = pytest.importorskip("xgboost")
+lightgbm: Any = pytest.importorskip("lightgbm")
+xgboost: Any = pytest.importorskip("xgboost")
 
 Floats = npt.NDArray[np.float64]
 
@@ -25,12 +26,12 @@ GRADES = np.clip(np.round(FEATURES @ [0.2, 0, 1.0, 0.5] + 1), 0, 4).astype(int)
 GROUPS = [N_DOCUMENTS] * N_QUERIES
 
 
-def trained_lightgbm(features: Floats) -> "lightgbm.Booster":
+def trained_lightgbm(features: Floats) -> Any:
     settings = {"objective": "lambdarank", "verbose": -1, "num_threads": 1, "min_data_in_leaf": 5}
     return lightgbm.train(settings, lightgbm.Dataset(features, GRADES, group=GROUPS), 8)
 
 
-def trained_xgboost(features: Floats, names: list[str] | None = None) -> "xgboost.Booster":
+def trained_xgboost(features: Floats, names: list[str] | None = None) -> Any:
     whose = np.repeat(np.arange(N_QUERIES), N_DOCUMENTS)
     data = xgboost.DMatrix(features, GRADES, qid=whose, feature_names=names)
     return xgboost.train({"objective": "rank:ndcg", "verbosity": 0, "nthread": 1}, data, 8)
@@ -67,9 +68,7 @@ def test_models_order_as_they_predict(text: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("train", [trained_lightgbm, trained_xgboost])
-def test_a_model_with_an_empty_first_column(
-    text: Path, tmp_path: Path, train: Callable[[Floats], "lightgbm.Booster | xgboost.Booster"]
-) -> None:
+def test_a_model_with_an_empty_first_column(text: Path, tmp_path: Path, train: Callable[[Floats], Any]) -> None:
     # As LightGBM's and XGBoost's readers of SVMlight text make it of features that count from 1.
     model, shifted = tmp_path / "model", tmp_path / "shifted"
     train(FEATURES).save_model(f"{model}.json")
@@ -83,9 +82,14 @@ def test_lightgbm_reads_svmlight_from_column_0(tmp_path: Path) -> None:
     # The reason for first_feature.
     path = tmp_path / "plain.svm"
     rows = zip(GRADES, FEATURES.tolist(), strict=True)
-    path.write_text("".join(f"{grade} " + " ".join(f"{i + 1}:{v}" for i, v in enumerate(row)) + "\n" for grade, row in rows))
+    path.write_text(
+        "".join(f"{grade} " + " ".join(f"{i + 1}:{v}" for i, v in enumerate(row)) + "\n" for grade, row in rows)
+    )
     data = lightgbm.Dataset(str(path), params={"verbose": -1})
-    assert lightgbm.train({"objective": "regression", "verbose": -1}, data, 1).num_feature() == N_FEATURES + 1
+    assert (
+        lightgbm.train({"objective": "regression", "verbose": -1, "num_threads": 1}, data, 1).num_feature()
+        == N_FEATURES + 1
+    )
 
 
 def test_documents_with_more_or_fewer_features_than_the_model(tmp_path: Path) -> None:
@@ -128,7 +132,7 @@ def test_a_file_that_is_no_model_is_named(text: Path, tmp_path: Path, content: s
 
 def test_several_scores_per_document_are_no_order(text: Path, tmp_path: Path) -> None:
     data = lightgbm.Dataset(FEATURES, GRADES % 3)
-    settings = {"objective": "multiclass", "num_class": 3, "verbose": -1}
+    settings = {"objective": "multiclass", "num_class": 3, "verbose": -1, "num_threads": 1}
     lightgbm.train(settings, data, 2).save_model(tmp_path / "classes.txt")
     with pytest.raises(DatasetError, match=r"model classes: expected one score per document, got shape \(600, 3\)"):
         load_letor(text, models=[tmp_path / "classes.txt"])

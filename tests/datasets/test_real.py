@@ -16,19 +16,16 @@ MQ2008 = [f"mq2008/S{number}.txt" for number in range(1, 6)]
 
 
 @pytest.mark.parametrize(
-    ("names", "queries", "documents", "features", "grades"),
+    ("names", "shape"),
     [
-        (MQ2008, 784, 15_211, 46, 3),
-        (["mslr_sample/mslr_merged.txt.gz"], 181, 19_704, 136, 5),
-        (["lightgbm_rank/rank_all.letor.txt"], 251, 3_773, 300, 5),
+        (MQ2008, (784, 15_211, 46, 3)),
+        (["mslr_sample/mslr_merged.txt.gz"], (181, 19_704, 136, 5)),
+        (["lightgbm_rank/rank_all.letor.txt"], (251, 3_773, 300, 5)),
     ],
 )
-def test_shapes(
-    real_collection: Callable[[str], Path], names: list[str], queries: int, documents: int, features: int, grades: int
-) -> None:
+def test_shapes(real_collection: Callable[[str], Path], names: list[str], shape: tuple[int, int, int, int]) -> None:
     collection = load_letor([real_collection(name) for name in names])
-    found = (collection.n_queries, collection.n_documents, collection.n_rankers, collection.n_grades)
-    assert found == (queries, documents, features, grades)
+    assert (collection.n_queries, collection.n_documents, collection.n_rankers, collection.n_grades) == shape
 
 
 @pytest.mark.parametrize("name", [MQ2008[0], "mslr_sample/mslr_merged.txt.gz", "lightgbm_rank/rank_all.letor.txt"])

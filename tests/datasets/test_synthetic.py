@@ -30,7 +30,11 @@ def test_the_seed_decides() -> None:
 def test_shapes_and_frequencies() -> None:
     # A frequency p of n grades has deviation sqrt(p (1 - p) / n); 6 of them is a false alarm in 5e8, and the seed is
     # fixed.
-    for grades, frequencies in [(5, [0.515, 0.325, 0.134, 0.018, 0.008]), ([0.5, 0.25, 0.25, 0], [0.5, 0.25, 0.25])]:
+    cases: list[tuple[int | list[float], list[float]]] = [
+        (5, [0.515, 0.325, 0.134, 0.018, 0.008]),
+        ([0.5, 0.25, 0.25, 0], [0.5, 0.25, 0.25]),
+    ]
+    for grades, frequencies in cases:
         collection = synthetic(800, 2, grades=grades, seed=1)
         assert collection.n_grades == len(frequencies)
         n = collection.n_documents

@@ -1,5 +1,7 @@
 """Tables of places against the definition."""
 
+from itertools import pairwise
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -25,7 +27,7 @@ def tables(
 def expected(scores: npt.NDArray[np.float64], offsets: list[int]) -> tuple[list[int], list[int]]:
     """Block by block, ranker by ranker."""
     order, start = [], []
-    for begin, end in zip(offsets, offsets[1:], strict=False):
+    for begin, end in pairwise(offsets):
         for column in scores[begin:end].T.tolist():
             places, groups = ranked(column)
             order += places
