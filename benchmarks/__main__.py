@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Sequence
 
 import rankduel as rd
-from benchmarks import impressions, instructions, multileaving, speed, start
+from benchmarks import impressions, instructions, loading, multileaving, speed, start
 
 
 def parser() -> argparse.ArgumentParser:
@@ -15,6 +15,9 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument("--bandit", action="append", default=[], choices=list(rd.REGISTRY), help="only this one")
     options.add_argument("--instructions", action="store_true", help="count instructions instead of time")
     options.add_argument("--record", action="store_true", help="with --instructions: make these the recorded counts")
+    options.add_argument(
+        "--loading", type=float, metavar="FRACTION", help="only a file of that fraction of MSLR-WEB30K"
+    )
     return options
 
 
@@ -24,12 +27,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if asked.instructions:
         instructions.report(only=asked.bandit, record=asked.record, quick=asked.quick)
         return
+    if asked.loading is not None:
+        loading.report(fraction=asked.loading, quick=asked.quick)
+        return
     repeat = 1 if asked.quick else asked.repeat
     speed.report(only=asked.bandit, repeat=repeat, quick=asked.quick)
     if not asked.bandit:
         start.report(repeat=repeat, quick=asked.quick)
         impressions.report(repeat=repeat, quick=asked.quick)
         multileaving.report(repeat=repeat, quick=asked.quick)
+        loading.report(fraction=0.03, quick=asked.quick)
 
 
 if __name__ == "__main__":

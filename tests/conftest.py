@@ -1,4 +1,4 @@
-"""The real matrices, where they are at hand."""
+"""The real matrices and collections, where they are at hand."""
 
 import os
 from collections.abc import Callable
@@ -11,15 +11,28 @@ from rankduel.preferences import PreferenceMatrix
 HERE = Path(__file__).resolve()
 
 
+def real_data(kind: str) -> Path:
+    """The folder of real data of a kind, or skip the test and say why."""
+    folders = [os.environ.get("RANKDUEL_DATA"), HERE.parents[1].parent / "shared" / "data"]
+    found = [Path(folder) for folder in folders if folder and (Path(folder) / kind).is_dir()]
+    if not found:
+        pytest.skip("no folder of real data: neither RANKDUEL_DATA nor ../shared/data")
+    return found[0] / kind
+
+
 @pytest.fixture
 def real_matrix() -> Callable[[str], PreferenceMatrix]:
     """Load one of the real matrices by name, or skip the test and say why."""
-    folders = [os.environ.get("RANKDUEL_DATA"), HERE.parents[1].parent / "shared" / "data"]
-    found = [Path(folder) for folder in folders if folder and (Path(folder) / "matrices").is_dir()]
+    return lambda name: PreferenceMatrix.load(real_data("matrices") / f"{name}.npz")
 
-    def load(name: str) -> PreferenceMatrix:
-        if not found:
-            pytest.skip("no folder of real data: neither RANKDUEL_DATA nor ../shared/data")
-        return PreferenceMatrix.load(found[0] / "matrices" / f"{name}.npz")
 
-    return load
+@pytest.fixture
+def real_collection() -> Callable[[str], Path]:
+    """The path of one of the real learning-to-rank collections, or skip the test and say why."""
+    return lambda name: real_data("ltr") / name
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test reads or fills the cache of whoever runs it."""
+    monkeypatch.setenv("RANKDUEL_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))

@@ -7,7 +7,7 @@
 True
 """
 
-from rankduel import clicks, interleaving
+from rankduel import clicks, datasets, interleaving
 from rankduel.bandits import (
     DTS,
     REGISTRY,
@@ -25,9 +25,10 @@ from rankduel.bandits import (
     Uniform,
     bandit_from,
 )
-from rankduel.errors import RankduelError, SnapshotError, UnknownDuel
+from rankduel.errors import DatasetError, RankduelError, SnapshotError, UnknownDuel
+from rankduel.lab import Estimate, estimate_preferences
 from rankduel.preferences import PreferenceMatrix, Regret, Utilities, problems, regret
-from rankduel.simulation import Run, simulate, simulate_runs
+from rankduel.simulation import Run, SearchWorld, simulate, simulate_runs
 from rankduel.types import Duel, Outcome
 
 __version__ = "0.1.0"
@@ -39,7 +40,9 @@ __all__ = [
     "RMED1",
     "RUCB",
     "Bandit",
+    "DatasetError",
     "Duel",
+    "Estimate",
     "MergeDTS",
     "MergeRUCB",
     "MultiUCB",
@@ -48,6 +51,7 @@ __all__ = [
     "RankduelError",
     "Regret",
     "Run",
+    "SearchWorld",
     "SelfSparring",
     "SnapshotError",
     "SparringEXP3",
@@ -58,6 +62,8 @@ __all__ = [
     "Utilities",
     "bandit_from",
     "clicks",
+    "datasets",
+    "estimate_preferences",
     "interleaving",
     "problems",
     "regret",

@@ -27,6 +27,7 @@ def test_quick_table_has_every_bandit() -> None:
     assert "MergeDTS of 5,000 arms" in table
     assert [name for name in MULTILEAVINGS if f"\n{name} " not in table] == []
     assert "team_draft, lists of 100" in table
+    assert "\nfirst load: " in table
 
 
 def test_without_the_real_data(tmp_path: os.PathLike[str]) -> None:
@@ -40,7 +41,9 @@ def test_instructions_are_not_counted_without_valgrind(tmp_path: os.PathLike[str
     assert told == "valgrind is not installed: no instructions counted\n"
 
 
-@pytest.mark.parametrize("name", ["problem", "speed", "start", "impressions", "instructions", "multileaving"])
+@pytest.mark.parametrize(
+    "name", ["problem", "speed", "start", "impressions", "instructions", "loading", "multileaving"]
+)
 def test_own_examples(name: str) -> None:
     code = f"import doctest, sys, benchmarks.{name} as module; sys.exit(doctest.testmod(module).failed)"
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)

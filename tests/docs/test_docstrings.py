@@ -25,17 +25,17 @@ def compiled(module: ModuleType) -> bool:
 
 
 def examples(module: ModuleType) -> Iterator[doctest.DocTest]:
-    """The doctests of a module: as doctest finds them, or from the docstrings of compiled classes and their members."""
+    """The doctests of a module: as doctest finds them, or from the docstrings of what is compiled, and its members."""
     if not compiled(module):
         yield from doctest.DocTestFinder().find(module)
         return
     parser = doctest.DocTestParser()
     for name, value in vars(module).items():
-        if inspect.isclass(value) and value.__module__ == module.__name__:
+        if callable(value) and getattr(value, "__module__", None) == module.__name__:
             members = {f"{name}.{member}": thing for member, thing in vars(value).items()}
             for place, thing in {name: value, **members}.items():
                 text = getattr(thing, "__doc__", None) or ""
-                yield parser.get_doctest(text, {}, f"{module.__name__}.{place}", module.__file__, None)
+                yield parser.get_doctest(text, dict(vars(module)), f"{module.__name__}.{place}", module.__file__, None)
 
 
 @pytest.mark.parametrize("name", modules())

@@ -71,8 +71,8 @@ def read(path: Path) -> Collection | None:
         return None
 
 
-def write(path: Path, collection: Collection) -> bool:
-    """Keep a collection, whole or not at all. False where that cannot be: a folder that is read-only, a full disk."""
+def write(path: Path, collection: Collection) -> None:
+    """Keep a collection, whole or not at all. Where it cannot be kept (a read-only folder, a full disk), it is not."""
     header = {
         "queries": collection.queries,
         "rankers": collection.rankers,
@@ -90,11 +90,10 @@ def write(path: Path, collection: Collection) -> bool:
                 file.write(memoryview(getattr(collection, name)).cast("B"))
         os.replace(draft, path)
     except OSError:
-        return False
+        pass
     finally:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
-    return True
 
 
 def _described(array: np.ndarray[Any, Any]) -> tuple[str, int]:

@@ -22,7 +22,7 @@ MAX_GRADE = 30  # gains are 2^grade - 1
 class Collection:
     """Queries with graded documents, and rankers that order them.
 
-    Query q has the documents `offsets[q]`, ..., `offsets[q + 1] - 1`, with their `grades`, 0 for irrelevant. How rankers
+    Query q has the documents `offsets[q]`, ..., `offsets[q + 1] - 1` with their `grades`, 0 for irrelevant. How rankers
     order them stands in two flat tables, `order` and `start` (see `rankduel.rankings.tables`), of uint16, or int32
     where a query has more than 65,535 documents. A query of one document is allowed: all rankers agree on it, so that
     any two of them tie. Arrays are C-contiguous and read-only, and may be memory-mapped.
@@ -75,9 +75,9 @@ class Collection:
         queries: Iterable[str] | None = None,
         rankers: Iterable[str] | None = None,
     ) -> "Collection":
-        """Rankers that sort by `scores[document, ranker]`, highest first; equal scores tie. Names are numbers if not given.
+        """Rankers that sort by `scores[document, ranker]`, highest first; equal scores tie.
 
-        Infinite scores are fine, NaN is refused.
+        Names that are not given are numbers. Infinite scores are fine, NaN is refused.
         """
         numbers = np.ascontiguousarray(scores, np.float64)
         bounds = _checked_offsets(offsets)
@@ -182,7 +182,7 @@ class Collection:
         """The sha256 of the content: same queries, grades, rankers and orders, same fingerprint, on every machine."""
         digest = hashlib.sha256(repr(("Collection", self.queries, self.rankers)).encode())
         for array in (self.offsets, self.grades, self.order, self.start):
-            digest.update(memoryview(np.ascontiguousarray(array, array.dtype.newbyteorder("<"))).cast("B"))
+            digest.update(np.ascontiguousarray(array, array.dtype.newbyteorder("<")).view(np.uint8).data)
         return digest.hexdigest()
 
     def __repr__(self) -> str:
@@ -201,12 +201,12 @@ class Collection:
         return Collection, (self.queries, self.offsets, self.grades, self.rankers, self.order, self.start)
 
     def _block(self, table: Places, query: int) -> Places:
-        R = self.n_rankers
-        return table[R * self.offsets[query] : R * self.offsets[query + 1]].reshape(R, -1)
+        documents, R = self.documents_of(query), self.n_rankers
+        return table[R * documents.start : R * documents.stop].reshape(R, -1)
 
     def _row(self, table: Places, query: int, ranker: int) -> Places:
-        query, ranker = _number(query, self.n_queries, "query"), _number(ranker, self.n_rankers, "ranker")
-        return self._block(table, query)[ranker]
+        row: Places = self._block(table, query)[_number(ranker, self.n_rankers, "ranker")]
+        return row
 
 
 def _locked(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -38,7 +38,7 @@ def load_letor(
     cache: bool | Pathish = True,
     watch: Watch | None = None,
 ) -> Collection:
-    """Read LETOR or SVMlight text, `grade qid:Q 1:v 2:v ... # comment`, gzipped or not.
+    r"""Read LETOR or SVMlight text, `grade qid:Q 1:v 2:v ... # comment`, gzipped or not.
 
     path: a file; the folder of a fold; or several of either, read one after the other.
     part: of a folder: "train", "vali", "test" or "all"; or the beginning of a file's name, such as "set1.train".
@@ -56,7 +56,7 @@ def load_letor(
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder) / "train.txt"
-    ...     _ = file.write_text("2 qid:1 1:0.5 2:7 # a document\\n0 qid:1 2:9\\n1 qid:2 1:1\\n")
+    ...     _ = file.write_text("2 qid:1 1:0.5 2:7 # a document\n0 qid:1 2:9\n1 qid:2 1:1\n")
     ...     collection = load_letor(folder, cache=False)
     >>> collection, collection.rankers
     (<Collection: 2 queries, 3 documents, 2 rankers, grades 0 to 2>, ('feature 1', 'feature 2'))
@@ -73,8 +73,8 @@ def load_letor(
             watch(total, total)
         return kept
     collection = _read(files, rankers, watch, total)
-    if entry is not None and before == [_state(file) for file in files] and disk.write(entry, collection):
-        return disk.read(entry) or collection
+    if entry is not None and before == [_state(file) for file in files]:  # unchanged since their bytes were hashed
+        disk.write(entry, collection)
     return collection
 
 
@@ -118,9 +118,10 @@ def _read(files: Sequence[Path], models: Sequence[Model] | None, watch: Watch | 
         raise DatasetError(f"{', '.join(map(str, files))}: no queries in it")
     if not tables.n_rankers:
         raise DatasetError(f"{', '.join(map(str, files))}: no features in it")
-    names = [f"feature {number + 1}" for number in range(tables.n_rankers)] if models is None else [m.name for m in models]
+    features = (f"feature {number + 1}" for number in range(tables.n_rankers))
+    rankers = tuple(features if models is None else (model.name for model in models))
     offsets, order, start = tables.finished()
-    return Collection(tuple(queries), offsets, np.concatenate(grades), tuple(names), order, start)
+    return Collection(tuple(queries), offsets, np.concatenate(grades), rankers, order, start)
 
 
 def _new_name(name: str, file: Path, taken: dict[str, None]) -> str:
@@ -144,7 +145,8 @@ def _of_folder(folder: Path, part: str) -> list[Path]:
     found = []
     for one in _PARTS if part == "all" else [part]:
         stems = "|".join(map(re.escape, _PARTS.get(one, (one,))))
-        named = [name for name in here if re.fullmatch(rf"(.*[._-])?({stems})(\.txt|\.dat)?(\.gz)?", name, re.IGNORECASE)]
+        pattern = re.compile(rf"(.*[._-])?({stems})(\.txt|\.dat)?(\.gz)?", re.IGNORECASE)
+        named = [name for name in here if pattern.fullmatch(name)]
         if len(named) > 1:
             raise DatasetError(f"{folder}: which {one} is meant? {', '.join(named)}")
         found += named

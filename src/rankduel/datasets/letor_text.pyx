@@ -394,7 +394,7 @@ cdef class LetorText:
         if grown == NULL:
             return False
         self.seen = <int64_t *>grown
-        memset(self.seen + self.width + (self.width > 0), 0, (width - self.width + (self.width == 0)) * sizeof(int64_t))
+        memset(self.seen + self.width + 1, 0, (width - self.width) * sizeof(int64_t))  # seen[0] is no feature's
         grown = realloc(self.values, self.documents_room * width * sizeof(double) + 1)
         if grown == NULL:
             return False

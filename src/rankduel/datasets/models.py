@@ -1,4 +1,4 @@
-"""Trained models as rankers: LightGBM's text files, XGBoost's JSON. The libraries are an extra, asked for when needed."""
+"""Trained models as rankers: LightGBM's text files, XGBoost's JSON. The libraries are an extra."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

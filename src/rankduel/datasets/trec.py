@@ -17,10 +17,8 @@ __all__ = ["load_trec"]
 Scores = dict[str, dict[str, float]]  # query, document
 
 
-def load_trec(
-    runs: Sequence[str | PathLike[str]], qrels: str | PathLike[str], *, depth: int = 1000
-) -> Collection:
-    """Runs, lines of `qid Q0 docno rank score tag`, and qrels, lines of `qid 0 docno grade`; gzipped or not.
+def load_trec(runs: Sequence[str | PathLike[str]], qrels: str | PathLike[str], *, depth: int = 1000) -> Collection:
+    r"""Runs, lines of `qid Q0 docno rank score tag`, and qrels, lines of `qid 0 docno grade`; gzipped or not.
 
     A run orders by score, highest first, whatever its ranks say. Equal scores tie; where an order is needed, the one of
     trec_eval holds: the greater docno first. That is also how `depth` cuts, and the file order of a query's documents,
@@ -33,9 +31,9 @@ def load_trec(
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     bm25, boolean, qrels = (Path(folder) / name for name in ("bm25.run", "boolean.run", "qrels"))
-    ...     _ = bm25.write_text("q1 Q0 a 1 9.5 BM25\\nq1 Q0 b 2 7.25 BM25\\n")
-    ...     _ = boolean.write_text("q1 Q0 b 1 1 boolean\\nq1 Q0 c 2 1 boolean\\n")
-    ...     _ = qrels.write_text("q1 0 a 0\\nq1 0 b 2\\n")
+    ...     _ = bm25.write_text("q1 Q0 a 1 9.5 BM25\nq1 Q0 b 2 7.25 BM25\n")
+    ...     _ = boolean.write_text("q1 Q0 b 1 1 boolean\nq1 Q0 c 2 1 boolean\n")
+    ...     _ = qrels.write_text("q1 0 a 0\nq1 0 b 2\n")
     ...     collection = load_trec([bm25, boolean], qrels)
     >>> collection
     <Collection: 1 query, 3 documents, 2 rankers, grades 0 to 2>

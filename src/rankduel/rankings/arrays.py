@@ -6,4 +6,4 @@ import numpy.typing as npt
 __all__ = ["Offsets", "Places"]
 
 Offsets = npt.NDArray[np.int64]
-Places = npt.NDArray[np.uint16] | npt.NDArray[np.int32]
+Places = npt.NDArray[np.uint16 | np.int32]  # one or the other
