@@ -39,7 +39,7 @@ def test_rows(results: Results) -> None:
 def test_curves(results: Results) -> None:
     merge, _ = results.curves
     assert merge.duels.tolist() == [10, 100]
-    assert merge.regret.tolist() == [2.5, 5.0]
+    assert merge.values.tolist() == [2.5, 5.0]
     assert merge.error is not None
     assert merge.error.tolist() == pytest.approx([np.sqrt(13 / 3) / 2, np.sqrt(13 / 3)])
 

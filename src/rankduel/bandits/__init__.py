@@ -48,7 +48,8 @@ def any_bandit_from(spec: str, n_arms: int, *, seed: int | None = None) -> Bandi
     >>> any_bandit_from("MultiUCB(rule='released')", 20, seed=1)
     MultiUCB(20, alpha=0.51, rule='released', seed=1)
     """
-    return _made({**REGISTRY, "MultiUCB": MultiUCB}, spec, n_arms, seed)
+    registry: dict[str, type[Bandit | MultiUCB]] = {**REGISTRY, "MultiUCB": MultiUCB}
+    return _made(registry, spec, n_arms, seed)
 
 
 def _made(registry: Mapping[str, Callable[..., Made]], spec: str, n_arms: int, seed: int | None) -> Made:

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import get_args
 
 from rankduel import datasets
-from rankduel.clicks import CLICKS
 from rankduel.cli.numbers import count, duration, whole
 from rankduel.cli.progress import Moment, show_progress
+from rankduel.clicks import CLICKS
 from rankduel.datasets import Collection
 from rankduel.interleaving import INTERLEAVINGS, MULTILEAVINGS
 from rankduel.preferences import PreferenceMatrix
@@ -56,7 +56,7 @@ def declare_world(parser: ArgumentParser) -> None:
         "--ties",
         choices=get_args(Ties),
         default="consistent",
-        help="documents with equal scores: in an order drawn for each page, drawn again for the credit, or as in the file",
+        help="the order of equal scores: drawn for each page, drawn again for the credit, or as in the file",
     )
 
 
@@ -83,7 +83,8 @@ def _load(options: Namespace) -> tuple[str, Collection]:
     first = options.data[0]
     if len(options.data) == 1 and first.partition("(")[0].strip() == "synthetic" and not Path(first).exists():
         try:
-            return first, datasets.synthetic(**parse(first)[1])  # type: ignore[arg-type] - checked there
+            make: Callable[..., Collection] = datasets.synthetic
+            return first, make(**parse(first)[1])
         except TypeError as error:
             raise ValueError(f"cannot make {first!r}: {error}") from None
     name = Path(first).resolve().name.partition(".")[0]
@@ -92,9 +93,7 @@ def _load(options: Namespace) -> tuple[str, Collection]:
             raise ValueError("--model ranks documents by their features, and TREC runs have none")
         return name, datasets.load_trec(options.data, options.qrels)
     with show_progress() as show:
-        return name, datasets.load_letor(
-            options.data, part=options.part, models=options.model, watch=_watch(show)
-        )
+        return name, datasets.load_letor(options.data, part=options.part, models=options.model, watch=_watch(show))
 
 
 def _watch(show: Callable[[Moment], None]) -> Callable[[int, int], None]:

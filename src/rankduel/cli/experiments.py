@@ -40,22 +40,16 @@ def declare_runs(parser: ArgumentParser, *, runs: int) -> None:
 def make_experiment(options: Namespace, name: str, problem: Problem, kind: Kind = "average") -> Experiment:
     """The experiment that the options describe; ValueError if there is none."""
     bandits = tuple(options.bandit or ["MergeDTS"])
-    return Experiment(
-        name, problem, bandits, horizon=options.horizon, runs=options.runs, seed=options.seed, kind=kind
-    )
+    return Experiment(name, problem, bandits, horizon=options.horizon, runs=options.runs, seed=options.seed, kind=kind)
 
 
-def run_experiment(
-    options: Namespace, experiment: Experiment, panels: Callable[[Results], Sequence[Panel]]
-) -> int:
+def run_experiment(options: Namespace, experiment: Experiment, panels: Callable[[Results], Sequence[Panel]]) -> int:
     """Compute what is missing, save everything, draw the panels, and print the rows."""
     store = Store(options.out)
     store.prepare()
     try:
         with show_progress() as show:
-            runs = execute(
-                experiment.units, store, jobs=options.jobs, watch=lambda progress: show(runs_of(progress))
-            )
+            runs = execute(experiment.units, store, jobs=options.jobs, watch=lambda progress: show(runs_of(progress)))
         results = Results(experiment, runs)
         curves = options.out / f"{experiment.file_name}.npz"
         results.save(curves)

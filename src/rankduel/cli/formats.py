@@ -5,6 +5,7 @@ import io
 import json
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 from rankduel.lab import Results, Row
@@ -35,8 +36,8 @@ def _columns(results: Results) -> dict[str, Callable[[Row], str]]:
     """What is known of this experiment's bandits, by the head of its column."""
     columns: dict[str, Callable[[Row], str]] = {"bandit": lambda row: row.bandit}
     for name in results.measures:
-        columns[name] = lambda row, name=name: f"{row.measures[name]:.4f}"
-        columns[f"± {name}"] = lambda row, name=name: _error(row.measures.get(f"{name}_error"))
+        columns[name] = partial(_measure, name)
+        columns[f"± {name}"] = partial(_measure, f"{name}_error")
     if results.knows_regret:
         columns |= {
             f"{results.experiment.kind} regret": lambda row: _figure(row.regret),
@@ -58,8 +59,8 @@ def _figure(value: float | None) -> str:
     return f"{value:,.1f}" if value >= 10 else f"{value:.3g}"
 
 
-def _error(value: float | None) -> str:
-    return "-" if value is None else f"{value:.4f}"
+def _measure(name: str, row: Row) -> str:
+    return f"{row.measures[name]:.4f}" if name in row.measures else "-"
 
 
 def _line(cells: tuple[str, ...], widths: list[int]) -> str:
@@ -83,9 +84,10 @@ def _csv(results: Results, _curves: Path) -> str:
 
 
 def _flat(row: Row) -> dict[str, object]:
-    cells = asdict(row)
-    measures, champions = cells.pop("measures"), cells.pop("champions")
-    return cells | measures | {"champions": " ".join(f"{arm}:{runs}" for arm, runs in champions.items())}
+    cells: dict[str, object] = asdict(row)
+    del cells["measures"]
+    cells["champions"] = " ".join(f"{arm}:{runs}" for arm, runs in row.champions.items())
+    return cells | row.measures
 
 
 FORMATS: dict[str, Callable[[Results, Path], str]] = {"table": _table, "json": _json, "csv": _csv}

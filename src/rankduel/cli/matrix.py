@@ -22,11 +22,11 @@ Estimate the preference matrix of a collection's rankers: how often each beats e
 interleaved and simulated users click.
 
 {DATA}
-A duel without a winner is half a win for each, and queries are stratified; --faithful does as the matrices published with
-MergeDTS instead: a coin decides, queries are drawn independently, and counts begin at one win each.
+A duel without a winner is half a win for each, and queries are stratified; --faithful does as the matrices published
+with MergeDTS instead: a coin decides, queries are drawn independently, and counts begin at one win each.
 
-The matrix goes to FILE, as npz that `rankduel simulate` reads, and a summary to stdout. What is counted is kept beside it
-in FILE.KEY.part, so that the same command goes on after Ctrl-C or a crash. The numbers depend on the seed, not on
+The matrix goes to FILE, as npz that `rankduel simulate` reads, and a summary to stdout. What is counted is kept beside
+it in FILE.KEY.part, so that the same command goes on after Ctrl-C or a crash. The numbers depend on the seed, not on
 the number of jobs.
 """
 _EXAMPLES = """\
@@ -114,8 +114,9 @@ def _text(name: str, estimate: Estimate) -> str:
         f"3-cycles:          {summary.three_cycles:,}",
         f"duplicates:        {_groups(summary.duplicates, names)}",
         f"standard error:    at most {errors.max():.5f} in any entry",
-        f"decided by clicks: {100 * decided:.1f} % of the duels" if not estimate.faithful else "ties:              a coin",
     ]
+    if not estimate.faithful:  # else a coin decides the rest
+        lines.append(f"decided by clicks: {100 * decided:.1f} % of the duels")
     return "\n".join(lines)
 
 

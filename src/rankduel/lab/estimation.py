@@ -1,4 +1,4 @@
-"""A preference matrix from clicks: every pair of rankers meets so many times, in parts that are counted once and kept."""
+"""A preference matrix from clicks: all pairs of rankers meet so many times, in parts that are counted once and kept."""
 
 import hashlib
 import io
@@ -70,7 +70,7 @@ class Estimate:
         return np.asarray(errors)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write an npz that `PreferenceMatrix.load` reads (`P`, `names`), with `wins`, `duels` and `provenance` in it."""
+        """Write an npz that `PreferenceMatrix.load` reads (`P`, `names`), with `wins`, `duels` and `provenance` too."""
         file = io.BytesIO()
         np.savez_compressed(
             file,
@@ -97,8 +97,8 @@ class Estimation:
     """A plan to estimate all preferences of a search world, in parts. The result does not depend on the number of jobs.
 
     Each pair plays `duels` times: on every query equally often and the rest on queries of its own, each at most once
-    more (stratified); or, if `faithful`, on queries drawn independently. Parts are ranges of queries, and where one query
-    alone has too many duels for a part, several rounds of all queries.
+    more (stratified); or, if `faithful`, on queries drawn independently. Parts are ranges of queries, and where one
+    query alone has too many duels for a part, several rounds of all queries.
     """
 
     def __init__(self, world: SearchWorld, *, duels: int = 400_000, faithful: bool = False, seed: int = 0) -> None:
@@ -155,8 +155,8 @@ class Estimation:
     ) -> Estimate:
         """Play what is not in the checkpoint yet, in `jobs` threads.
 
-        `watch` is called in the caller's thread about ten times a second. When it raises, or the user presses Ctrl-C, the
-        finished parts stay in the checkpoint; after a SIGKILL, those of up to five seconds before.
+        `watch` is called in the caller's thread about ten times a second. When it raises, or the user presses Ctrl-C,
+        the finished parts stay in the checkpoint; after a SIGKILL, those of up to five seconds before.
         """
         kept = Path(checkpoint) if checkpoint is not None else None
         wins, done = self._read(kept)
@@ -175,9 +175,7 @@ class Estimation:
             left = seconds / duels * (self.total - already - duels) if duels else None
             if done.all():
                 left = 0.0
-            watch(
-                Progress(len(done), before, int(done.sum()), (already + duels) / self.total, duels, seconds, left)
-            )
+            watch(Progress(len(done), before, int(done.sum()), (already + duels) / self.total, duels, seconds, left))
 
         look()
         with ThreadPoolExecutor(jobs) as pool:
@@ -223,8 +221,8 @@ class Estimation:
     def _extra(self, part: _Part) -> Counts:
         """How many duels beyond the equal share each pair has on the queries of a part.
 
-        The chunks are the leaves of a tree, and each node divides its pairs' duels between its two halves by a draw of its
-        own: binomial for independent queries, hypergeometric where each query is taken at most once.
+        The chunks are the leaves of a tree, and each node divides its pairs' duels between its two halves by a draw of
+        its own: binomial for independent queries, hypergeometric where each query is taken at most once.
         """
         n_duels, n_queries = self._in_round(part.round), self.world.collection.n_queries
         counts = np.full(self.n_pairs, n_duels if self.faithful else n_duels % n_queries)
@@ -290,9 +288,9 @@ def estimate_preferences(
 ) -> Estimate:
     """How often each ranker of a collection beats each other one: `duels` simulated searches for every pair.
 
-    Clicks, interleaving, k and ties are those of `SearchWorld`. By default a tied duel is half a win for each ranker, and
-    the queries are stratified: less noise for the same duels. `faithful` does as the matrices published with MergeDTS:
-    a coin decides ties, queries are drawn independently, and counts begin at one win each. Same seed, same
+    Clicks, interleaving, k and ties are those of `SearchWorld`. By default a tied duel is half a win for each ranker,
+    and the queries are stratified: less noise for the same duels. `faithful` does as the matrices published with
+    MergeDTS: a coin decides ties, queries are drawn independently, and counts begin at one win each. Same seed, same
     numbers, whatever the number of `jobs`; with a `checkpoint` file, an estimate that was interrupted goes on.
 
     >>> import rankduel as rd

@@ -11,7 +11,17 @@ from pathlib import Path
 import rankduel
 from rankduel.bandits import any_bandit_from, bandit_from
 from rankduel.preferences import Kind, PreferenceMatrix, problems
-from rankduel.simulation import Problem, Run, SearchWorld, Watch, log_checkpoints, regret_of, run_bandit, run_seed, simulate
+from rankduel.simulation import (
+    Problem,
+    Run,
+    SearchWorld,
+    Watch,
+    log_checkpoints,
+    regret_of,
+    run_bandit,
+    run_seed,
+    simulate,
+)
 
 __all__ = ["Experiment", "Unit", "normal_form", "problem_from"]
 

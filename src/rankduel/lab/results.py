@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -106,6 +107,9 @@ class Results:
           arms and its Condorcet winner, the horizon, the kind of regret, the seed and the number of runs.
         """
         experiment = self.experiment
+        measures: dict[str, Any] = {
+            name: self._table([run.measures[name] for run in self.runs]) for name in self.measures
+        }
         file = io.BytesIO()
         np.savez_compressed(
             file,
@@ -114,7 +118,7 @@ class Results:
             run_seeds=np.array([str(run_seed(experiment.seed, index)) for index in range(experiment.runs)]),
             checkpoints=self.runs[0].checkpoints,
             regret=self._table([run.regret for run in self.runs]),
-            **{name: self._table([run.measures[name] for run in self.runs]) for name in self.measures},
+            **measures,
             winner=self._table([_NONE if run.winner is None else run.winner for run in self.runs]),
             champion=self._table([run.champion for run in self.runs]),
             converged_at=self._table([_NONE if run.converged_at is None else run.converged_at for run in self.runs]),

@@ -1,4 +1,4 @@
-"""`SearchWorld`: not a matrix of preferences, but what is behind one: queries, rankers, lists, users and their clicks."""
+"""`SearchWorld`: what is behind a preference matrix: queries, rankers, lists, users and their clicks."""
 
 import hashlib
 from functools import cached_property
@@ -20,16 +20,15 @@ class SearchWorld:
 
     A duel draws a query, interleaves the lists of the two rankers to k documents (or all, if the query has fewer), and
     lets a user look at them; a duel without a winner is a `TIE`. A ranker that meets itself shows its own list.
-    `simulate` plays a bandit here as on a matrix, and sums up clicks@k and NDCG@k of the lists that were shown. Regret is
-    known only where `preferences` are given, say from `estimate_preferences`; else it is NaN.
+    `simulate` plays a bandit here as on a matrix, and sums up clicks@k and NDCG@k of the lists that were shown. Regret
+    is known only where `preferences` are given, say from `estimate_preferences`; else it is NaN. A `MultiUCB` is
+    played on pages that many rankers share, made by `multileaving`.
 
-    A `MultiUCB` is played on pages that many rankers share, made by `multileaving`.
-
-    `clicks`, `interleaving` and `multileaving` may be given as people type them. A user typed by name gets the smallest of the published
-    tables (2, 3 or 5 grades) that has all grades of the collection; "navigational(grades=5)" names one.
-    `ties`: documents with equal scores come in an order drawn for each impression ("consistent"), drawn once more when
-    clicks are credited ("redraw", as in the matrices published with MergeDTS, where rankers with many ties lose for that
-    reason alone), or as in the file ("file").
+    `clicks`, `interleaving` and `multileaving` may be given as people type them. A user typed by name gets the smallest
+    of the published tables (2, 3 or 5 grades) that has all grades of the collection; "navigational(grades=5)" names
+    one. `ties`: documents with equal scores come in an order drawn for each impression ("consistent"), drawn once more
+    when clicks are credited ("redraw", as in the matrices published with MergeDTS, where rankers with many ties lose
+    for that reason alone), or as in the file ("file").
 
     >>> import rankduel as rd
     >>> world = SearchWorld(rd.datasets.synthetic(n_queries=50, n_rankers=10, seed=1), clicks="perfect")

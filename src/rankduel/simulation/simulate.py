@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +23,7 @@ from rankduel.simulation.worlds import MatrixWorld, UtilityWorld, World
 __all__ = ["Problem", "Run", "Watch", "log_checkpoints", "regret_of", "simulate", "simulate_runs"]
 
 Problem = Truth | SearchWorld  # what a bandit can be played against
-Watch = Callable[[Play | MultiPlay], object]
+Watch = Callable[[Any], object]  # is called with the `Play`, or `MultiPlay`, as it is
 PULSE = 0.05  # seconds between two looks at the clock, the keyboard and the watcher
 
 
@@ -213,9 +214,7 @@ def run_seed(seed: int, index: int) -> int:
     return subseed(seed, "run", index)
 
 
-def run_bandit(
-    bandit: str | Callable[..., Bandit | MultiUCB], n_arms: int, seed: int, index: int
-) -> Bandit | MultiUCB:
+def run_bandit(bandit: str | Callable[..., Bandit | MultiUCB], n_arms: int, seed: int, index: int) -> Bandit | MultiUCB:
     """The bandit of run `index`, from a spec or a class."""
     if isinstance(bandit, str):
         return any_bandit_from(bandit, n_arms, seed=run_seed(seed, index))
