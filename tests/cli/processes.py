@@ -3,6 +3,7 @@
 import os
 import pty
 import re
+import select
 import signal
 import subprocess
 import sys
@@ -54,8 +55,10 @@ def on_terminal(
     ) as process:
         os.close(end)
         received = ""
-        while chunk := _read(terminal):
+        deadline = time.monotonic() + 60
+        while chunk := _read(terminal, deadline):
             received += chunk
+            assert time.monotonic() < deadline, plain(received)[-1000:]
             if stop_at is not None and re.search(stop_at, plain(received)):
                 process.send_signal(signal.SIGINT)
                 stop_at = None
@@ -68,8 +71,10 @@ def _command(without: str | None) -> list[str]:
     return COMMAND if without is None else [sys.executable, "-c", WITHOUT.format(module=without)]
 
 
-def _read(terminal: int) -> str:
+def _read(terminal: int, deadline: float) -> str:
     try:
+        ready, _, _ = select.select([terminal], [], [], max(0.0, deadline - time.monotonic()))
+        assert ready, "the terminal waits for something that does not come"
         return os.read(terminal, 65536).decode(errors="replace")
     except OSError:  # the other end is closed
         return ""

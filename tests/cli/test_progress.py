@@ -27,7 +27,7 @@ def test_lines_where_there_is_no_terminal(tmp_path: Path) -> None:
 
 
 def test_a_bar_on_a_terminal(tmp_path: Path) -> None:
-    shown = r"2 of 6 runs ━+.* \d+% [\d.]+M duels, [\d.]+M/s \d+ h \d+ min left"
+    shown = r"2 of 6 runs ━+.* \d+% [\d.]+M duels, [\d.]+M/s, \d+ h \d+ min left"
     code, _, received = on_terminal(*ENDLESS, cwd=tmp_path, stop_at=shown)
     assert code == 130
     assert "interrupted: 2 of 6 runs are kept in results" in plain(received)
@@ -39,7 +39,7 @@ def test_results_go_to_stdout_only(tmp_path: Path) -> None:
     code, stdout, received = on_terminal(*arguments, cwd=tmp_path, stdout_too=False)
     assert code == 0
     assert json.loads(stdout)["runs"] == 6
-    assert re.search(r"6 of 6 runs ━+ 100% 6k duels, [\d.]+[kM]?/s done in \d+ s", plain(received))
+    assert re.search(r"6 of 6 runs ━+ 100% 6k duels, [\d.]+[kM]?/s, done in \d+ s", plain(received))
     assert received.count("saved ") == 3
     lines = run(*arguments, "--seed", "1", cwd=tmp_path, without="matplotlib")
     assert json.loads(lines.stdout)["runs"] == 6
