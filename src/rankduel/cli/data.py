@@ -104,6 +104,7 @@ def _watch(show: Callable[[Moment], None]) -> Callable[[int, int], None]:
         share = done / total if total else 1.0
         rate = done / seconds if seconds else 0.0
         left = f"{duration((total - done) / rate)} left" if done < total and rate else f"read in {duration(seconds)}"
-        show(Moment(share, f"reading {count(total)}B", f"{count(rate)}B/s, {left}", done == total))
+        worth_a_line = done == total and seconds > 2
+        show(Moment(share, f"reading {count(total)}B", f"{count(rate)}B/s, {left}", worth_a_line))
 
     return watch

@@ -101,6 +101,8 @@ class Estimation:
     query alone has too many duels for a part, several rounds of all queries.
     """
 
+    _LEAST = 40  # duels of each pair in a part: to divide them costs as much as one or two
+
     def __init__(self, world: SearchWorld, *, duels: int = 400_000, faithful: bool = False, seed: int = 0) -> None:
         if isinstance(duels, bool) or not isinstance(duels, int) or not 1 <= duels <= 10**12:
             raise ValueError(f"duels must be a whole number from 1 to 1e12, got {duels!r}")
@@ -110,7 +112,7 @@ class Estimation:
         self.world, self.duels, self.faithful, self.seed = world, duels, faithful, seed
         self.n_pairs = world.n_arms * (world.n_arms - 1) // 2
         queries = world.collection.n_queries
-        part = max(_PART, 40 * self.n_pairs, self.n_pairs * duels // 20_000)
+        part = max(_PART, self._LEAST * self.n_pairs, self.total // 20_000)
         self._rounds = min(duels, max(1, -(-self.n_pairs * duels // (queries * part))))
         self._chunks = min(queries, max(1, -(-self.n_pairs * duels // (self._rounds * part))))
         self._parts = [
@@ -253,7 +255,7 @@ class Estimation:
         if path is None:
             return nothing
         try:
-            with np.load(path, allow_pickle=False) as file:
+            with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
                 key, wins, done = str(file["key"]), file["wins"], file["done"]
                 intact = str(file["sha256"]) == _digest(wins, done)
         except (FileNotFoundError, ValueError, OSError, KeyError, EOFError, zipfile.BadZipFile):
