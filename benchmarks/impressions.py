@@ -1,16 +1,54 @@
-"""What a page costs from Python: a list made of two, and its clicks credited."""
+"""What a page costs: in the compiled loop of an estimate, and from Python."""
 
 import random
 import time
 from collections.abc import Callable
+from typing import get_args
+
+import numpy as np
 
 import rankduel as rd
+from rankduel.datasets import Collection, synthetic
+from rankduel.randomness import bit_generator
+from rankduel.simulation import Comparing, SearchWorld, Ties
 
 TARGETS = {"team_draft": 10}  # microseconds
+DUEL_TARGET = 1.5  # microseconds
 
 
 def report(*, repeat: int, quick: bool) -> None:
-    """Print a line for each method that makes a list without solving anything, and each length of the lists."""
+    """Print the cost of a duel for each user, and of a page for each method that solves nothing."""
+    _duels(repeat, 1 if quick else 30)
+    _pages(repeat, quick)
+
+
+def strict(n_rankers: int = 136) -> Collection:
+    """Some queries of 120 documents, and rankers without ties."""
+    random = np.random.default_rng(1)
+    grades = random.choice(5, p=[0.515, 0.325, 0.134, 0.018, 0.008], size=3 * 120)
+    scores = 0.3 * grades[:, None] + random.normal(size=(len(grades), n_rankers))
+    return Collection.from_scores(grades, [0, 120, 240, 360], scores)
+
+
+def _duels(repeat: int, each: int) -> None:
+    """Probabilistic interleaving: build, click, credit."""
+    print(f"\nOne probabilistic duel in an estimate, k = 10, 120 documents, least CPU time (target: {DUEL_TARGET} us):")
+    for name, collection in (("no ties", strict()), ("ties", synthetic(n_queries=3, seed=1))):
+        for ties in get_args(Ties):
+            costs = []
+            for clicks in ("navigational", "perfect", "informational"):
+                comparing = Comparing(SearchWorld(collection, clicks=clicks, ties=ties), coin=False)
+                extra = np.zeros(136 * 135 // 2, np.int64)
+                times = []
+                for _ in range(repeat):
+                    before, started = comparing.duels, time.process_time()
+                    comparing.play(bit_generator(1), 0, 3, each, extra, independent=False)
+                    times.append((time.process_time() - started) / (comparing.duels - before))
+                costs.append(f"{1e6 * min(times):.2f} us {clicks}")
+            print(f"{name}, {ties}: {', '.join(costs)}")
+
+
+def _pages(repeat: int, quick: bool) -> None:
     print("\nOne page of 10 from Python, least CPU time:")
     calls = 50 if quick else 2000
     for name in ("team_draft", "balanced", "probabilistic"):

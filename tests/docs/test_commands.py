@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-import rankduel as rd
 from fences import ROOT, fences, name, pages
-from rankduel.cli import bandits, demo, main, problems, simulate
+from rankduel.bandits import any_bandit_from
+from rankduel.cli import bandits, demo, duel, main, matrix, problems, simulate
 from rankduel.lab import problem_from
 
-COMMANDS = (simulate, demo, bandits, problems)
+COMMANDS = (simulate, matrix, duel, demo, bandits, problems)
 
 
 def lines() -> Iterator[tuple[str, list[str]]]:
@@ -54,14 +54,15 @@ def test_rankduel_commands(place: str, words: list[str], capsys: pytest.CaptureF
         if asked.problem != "PROBLEM":
             problem_from(asked.problem)
         for spec in asked.bandit or []:
-            rd.bandit_from(spec, 20, seed=1)
+            any_bandit_from(spec, 20, seed=1)
 
 
 def test_commands_in_text() -> None:
     # Within a sentence, as in `rankduel simulate cycle2`.
+    known = {command.__name__.rpartition(".")[2] for command in COMMANDS} | {"--help", "COMMAND"}
     for page in pages():
         for command in re.findall(r"`rankduel ([^`]+)`", page.read_text()):
-            assert shlex.split(command)[0] in {"simulate", "demo", "bandits", "problems", "--help", "COMMAND"}, command
+            assert shlex.split(command)[0] in known, command
 
 
 @pytest.mark.parametrize(("place", "words"), commands("make"))

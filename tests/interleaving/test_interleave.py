@@ -145,7 +145,7 @@ def test_specs(spec: str) -> None:
     ("make", "message"),
     [
         (lambda: interleaving_from("zipper"), "unknown interleaving 'zipper', expected one of probabilistic"),
-        (lambda: interleaving_from("team_draft(tau=3)"), "cannot make an interleaving"),
+        (lambda: interleaving_from("team_draft(tau=3)"), "cannot make interleaving"),
         (lambda: interleaving_from("probabilistic(tau=-1)"), "tau must be from 0 to 50, got -1"),
         (lambda: interleaving_from("probabilistic(tau='x')"), "tau must be from 0 to 50, got 'x'"),
         (lambda: interleaving_from("balanced(depth='top')"), "depth must be 'lowest' or 'both', got 'top'"),

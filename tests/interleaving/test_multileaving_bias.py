@@ -63,7 +63,7 @@ def impressions(
     method: Multileaving, orders: Orders, clicks: Clicks, k: int = 4
 ) -> Iterator[tuple[Multileaved, list[object], float]]:
     """Every list, every set of clicks on it, and their probability."""
-    twin = NAIVE_MULTILEAVINGS[type(method).__name__]
+    twin = NAIVE_MULTILEAVINGS[next(name for name, kind in MULTILEAVINGS.items() if type(method) is kind)]
     for (documents, teams), chance in twin.lists(orders, k).items():
         evidence = tuple(tuple(float(x) for x in row) for row in twin.evidence(orders, documents, teams))
         shown = Multileaved(repr(method), len(orders), documents, evidence)
@@ -151,7 +151,7 @@ def test_probabilistic_of_three() -> None:
 def test_golden_values_of_two() -> None:
     """Those of Hofmann, Whiteson and de Rijke's program for two rankers."""
     first, second = [1, 3, 2, 0], [0, 1, 3, 2]
-    law = NAIVE_MULTILEAVINGS["ProbabilisticMultileaving"].lists([first, second], 4)
+    law = NAIVE_MULTILEAVINGS["probabilistic"].lists([first, second], 4)
     assert sum(law.values()) == 1
     assert float(law[(1, 0, 3, 2), ()]) == pytest.approx(0.182775, abs=5e-7)
     method = ProbabilisticMultileaving()
@@ -171,6 +171,6 @@ def test_team_draft() -> None:
 
 def test_team_draft_of_two() -> None:
     """The team with fewer picks is next, a coin if they are equal: nothing else is drawn."""
-    law = NAIVE_MULTILEAVINGS["TeamDraftMultileaving"].lists([[0, 1, 2, 3, 4], [0, 2, 1, 4, 3]], 5)
+    law = NAIVE_MULTILEAVINGS["team_draft"].lists([[0, 1, 2, 3, 4], [0, 2, 1, 4, 3]], 5)
     assert all(teams[0] == -1 and chance == Fraction(1, 4) for (_, teams), chance in law.items())
     assert {teams[1:] for _, teams in law} == {(0, 1, 0, 1), (0, 1, 1, 0), (1, 0, 0, 1), (1, 0, 1, 0)}

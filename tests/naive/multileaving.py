@@ -346,8 +346,8 @@ class PairwisePreference(Naive):
 
 
 NAIVE_MULTILEAVINGS: dict[str, Naive] = {
-    "TeamDraftMultileaving": TeamDraft(),
-    "ProbabilisticMultileaving": Probabilistic(),
-    "SOSM": SOSM(),
-    "PairwisePreferenceMultileaving": PairwisePreference(),
+    "team_draft": TeamDraft(),
+    "probabilistic": Probabilistic(),
+    "sosm": SOSM(),
+    "pairwise_preference": PairwisePreference(),
 }

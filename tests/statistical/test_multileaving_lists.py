@@ -52,10 +52,10 @@ def test_lists(name: str, k: int, orders: list[list[int]]) -> None:
 
 
 def test_what_is_caught() -> None:
-    counts = lists("ProbabilisticMultileaving", scores_of([A, B]), 4)
+    counts = lists("probabilistic", scores_of([A, B]), 4)
     gentle: Law = {d: float(p) for (d, _), p in Probabilistic(tau=2).lists([A, B], 4).items()}
     assert p_value(counts, gentle) < CAUGHT
-    assert p_value(lists("SOSM", scores_of([A, B]), 4), law_of("PairwisePreferenceMultileaving", [A, B], 4)) < CAUGHT
+    assert p_value(lists("sosm", scores_of([A, B]), 4), law_of("pairwise_preference", [A, B], 4)) < CAUGHT
 
 
 @EVERY
@@ -77,5 +77,5 @@ def test_a_constant_ranker_is_neither_good_nor_bad() -> None:
     scores = [[float(x) for x in np.random.default_rng(3).permutation(12)], [0.0] * 12]
     for name in MULTILEAVINGS:
         done = trial(MULTILEAVINGS[name](), scores, np.full(12, 0.3), k=5, impressions=N, seed=2)
-        scale = 1.0 if name != "PairwisePreferenceMultileaving" else 4.0  # its preferences are sums of weights
+        scale = 1.0 if name != "pairwise_preference" else 4.0  # its preferences are sums of weights
         assert abs(done.preferences[0, 1]) < 6 * scale / N**0.5, name

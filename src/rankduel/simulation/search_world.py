@@ -35,8 +35,8 @@ class SearchWorld:
     >>> world
     <SearchWorld: 10 rankers, 50 queries, probabilistic interleaving of 10, consistent ties>
     >>> run = rd.simulate(rd.MergeDTS(world.n_arms, seed=1), world, horizon=10_000)
-    >>> sorted(run.measures), run.measures["clicks@10"][-1] > 10_000
-    (['clicks@10', 'ndcg@10'], True)
+    >>> {name: round(float(values[-1] / 10_000)) for name, values in run.measures.items()}
+    {'clicks@10': 4, 'ndcg@10': 1}
     """
 
     def __init__(
