@@ -7,6 +7,9 @@
 True
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from rankduel import clicks, datasets, interleaving
 from rankduel.bandits import (
     DTS,
@@ -26,10 +29,12 @@ from rankduel.bandits import (
     bandit_from,
 )
 from rankduel.errors import DatasetError, RankduelError, SnapshotError, UnknownDuel
-from rankduel.lab import Estimate, estimate_preferences
 from rankduel.preferences import PreferenceMatrix, Regret, Utilities, problems, regret
 from rankduel.simulation import Run, SearchWorld, simulate, simulate_runs
 from rankduel.types import Duel, Outcome
+
+if TYPE_CHECKING:
+    from rankduel.lab import Estimate, estimate_preferences
 
 __version__ = "0.1.0"
 
@@ -70,3 +75,11 @@ __all__ = [
     "simulate",
     "simulate_runs",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """The lab is imported when it is first asked for: `import rankduel` stays quick."""
+    if name not in {"Estimate", "estimate_preferences", "lab"}:
+        raise AttributeError(f"module 'rankduel' has no attribute {name!r}")
+    lab = import_module("rankduel.lab")
+    return lab if name == "lab" else getattr(lab, name)
