@@ -20,7 +20,8 @@ extensions = [
         libraries=["npyrandom", "npymath"] + (["m"] if os.name == "posix" else []),
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
         # Safe to ship: no -march=native, no -ffast-math (infinities and the order of sums mean something here).
-        extra_compile_args=["-O3", "-fno-math-errno", "-fno-trapping-math"] if os.name == "posix" else [],
+        # Without debugging symbols a quarter of the time to compile is saved.
+        extra_compile_args=["-O3", "-g0", "-fno-math-errno", "-fno-trapping-math"] if os.name == "posix" else [],
         # NumPy's distributions are linked in: call them directly, and show them to nobody else.
         extra_link_args=["-Wl,--exclude-libs,ALL"] if sys.platform == "linux" else [],
     )

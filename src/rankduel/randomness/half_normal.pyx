@@ -7,12 +7,15 @@ draw, and the kernels of Beta variables throw the sign away.
 
 import numpy as np
 
+cimport numpy as cnp
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.math cimport erfc, exp, log, log1p, sqrt
 from libc.stdint cimport uint64_t
 
 from rankduel.randomness.draws cimport eight_bytes, uniform
 from rankduel.randomness.streams import bit_generator
+
+cnp.import_array()
 
 cdef enum:
     STRIPS = 256
@@ -73,8 +76,9 @@ def half_normals(seed, n):
     """
     cdef object stream = bit_generator(seed, "half_normals")
     cdef bitgen_t *rng = <bitgen_t *>PyCapsule_GetPointer(stream.capsule, "BitGenerator")
-    cdef double[::1] values = np.empty(n)
+    cdef cnp.ndarray values = np.empty(n)
+    cdef double *value = <double *>cnp.PyArray_DATA(values)
     cdef Py_ssize_t k
     for k in range(n):
-        values[k] = half_normal(rng)
-    return np.asarray(values)
+        value[k] = half_normal(rng)
+    return values
