@@ -25,7 +25,9 @@ def test_every_format_says_the_same(tmp_path: Path) -> None:
     lines = table.stdout.splitlines()
     assert lines[0] == "cycle2: 20 arms, Condorcet winner 0; 100,000 duels, 4 runs, seed 1"
     for bandit, row, line in zip(report["bandits"], csv.DictReader(io.StringIO(rows.stdout)), lines[2:], strict=True):
-        assert {name: str(value) for name, value in bandit.items() if name != "spec"} == row
+        champions = " ".join(f"{arm}:{runs}" for arm, runs in bandit["champions"].items())
+        flat = {name: value for name, value in bandit.items() if name not in ("spec", "measures")}
+        assert {name: str(value) for name, value in (flat | {"champions": champions}).items()} == row
         assert line.startswith(bandit["bandit"])
         regret, error, found, lost, right, converged, cpu = line.removeprefix(bandit["bandit"]).split()
         assert float(regret.replace(",", "")) == pytest.approx(bandit["regret"], abs=0.051)

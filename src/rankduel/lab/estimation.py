@@ -165,7 +165,7 @@ class Estimation:
         before = int(done.sum())
         playing: dict[Future[Comparing | None], tuple[_Part, Comparing]] = {}
         began, played = time.perf_counter(), 0
-        written = began
+        written, written_parts = began, before
         todo = iter([part for part in self._parts if not done[part.number]])
         already = sum(self._size(part) for part in self._parts if done[part.number])
 
@@ -192,9 +192,10 @@ class Estimation:
                         wins += comparing.wins
                         played += comparing.duels
                         done[part.number] = True
-                    if kept is not None and time.perf_counter() - written > _KEEP_EVERY:
+                    news = done.sum() > written_parts and time.perf_counter() - written > _KEEP_EVERY
+                    if kept is not None and news:
                         self._write(kept, wins, done)
-                        written = time.perf_counter()
+                        written, written_parts = time.perf_counter(), int(done.sum())
                     look()
             finally:
                 for _, comparing in playing.values():
