@@ -82,9 +82,9 @@ class Series:
 class Measured:
     """An experiment's problem, its bandits' series, and where all of it comes from.
 
-    `save` and `load` are exact. The file is an npz with, for B bandits, R runs and C checkpoints, `labels`, `specs` [B],
-    `checkpoints` [C], `regret` and each measure [B, R, C], `winner`, `champion`, `converged_at`, `left`, `best_left`,
-    `computed`, `cpu_seconds` [B, R], `run_seeds` [R], and `provenance`, JSON.
+    `save` and `load` are exact. The file is an npz with, for B bandits, R runs and C checkpoints, `labels`, `specs`
+    [B], `checkpoints` [C], `regret` and each measure [B, R, C], `winner`, `champion`, `converged_at`, `left`,
+    `best_left`, `computed`, `cpu_seconds` [B, R], `run_seeds` [R], and `provenance`, JSON.
     """
 
     facts: Mapping[str, Any]

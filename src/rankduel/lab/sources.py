@@ -1,4 +1,4 @@
-"""Where problems come from: a file of the user's data, a documented stand-in where there is none, or their definition."""
+"""Where problems come from: a file of the user's data, a documented stand-in where there is none, or a definition."""
 
 import os
 import tomllib
@@ -58,7 +58,7 @@ class Sources:
         self._found: dict[str, Source] = {}
 
     def find(self, text: str, world: Mapping[str, Any] | None = None, beside: Path = Path()) -> Source:
-        """The problem of a spec: one of the paper's by name, a named one, a file (perhaps beside the spec), synthetic."""
+        """The problem of a spec: one of the paper's, a named one, a file (perhaps beside the spec), or synthetic."""
         key = repr((text, sorted((world or {}).items()), str(beside)))
         if key not in self._found:
             self._found[key] = self._find(text, world or {}, beside)

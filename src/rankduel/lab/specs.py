@@ -155,7 +155,7 @@ def _label(template: str, setting: Mapping[str, str], several: bool) -> str:
 
 
 def _theoretical(bandit: str, n_arms: int, horizon: int) -> str:
-    """ "MergeDTS.theoretical(batch_size=4)" with the parameters that the theorem has for this problem and horizon."""
+    """What "MergeDTS.theoretical(batch_size=4)" means for this problem and horizon: the theorem's parameters."""
     name, dot, options = bandit.partition(".theoretical")
     if not dot:
         return bandit
@@ -223,7 +223,9 @@ class _Table:
     def done(self, *expected: str | Sequence[str]) -> None:
         """Nothing may be left."""
         for key in self.content:
-            known = ", ".join(word for words in expected for word in (words.split() if isinstance(words, str) else words))
+            known = ", ".join(
+                word for words in expected for word in (words.split() if isinstance(words, str) else words)
+            )
             raise ValueError(f"{self.path}: unknown key {self.where}{key}, expected one of {known}")
 
 
@@ -321,7 +323,9 @@ def _check(spec: Spec) -> None:
     for figure in spec.figures:
         swept = next((part.sweep for part in spec.parts if part.name == figure.part), None)
         if swept is None or figure.across not in swept:
-            raise ValueError(f"{spec.path}: figure {figure.name!r}: no part {figure.part!r} that sweeps {figure.across}")
+            raise ValueError(
+                f"{spec.path}: figure {figure.name!r}: no part {figure.part!r} that sweeps {figure.across}"
+            )
 
 
 def paper_specs() -> dict[str, Spec]:

@@ -25,7 +25,7 @@ from rankduel.simulation import Run
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["Study", "plan", "run", "run_all"]
+__all__ = ["Study", "plan_all", "run", "run_all"]
 
 Watch = Callable[[Progress], object]
 
@@ -55,7 +55,12 @@ class Study:
             for series in measured.series.values():
                 for index in range(series.runs):
                     start: dict[str, object] = {"part": name, "problem": measured.facts["problem"]}
-                    start |= {"bandit": series.label, "spec": series.spec, **series.setting, **measured.facts["setting"]}
+                    start |= {
+                        "bandit": series.label,
+                        "spec": series.spec,
+                        **series.setting,
+                        **measured.facts["setting"],
+                    }
                     for place, duels in enumerate(series.checkpoints.tolist()):
                         values = {name: float(table[index, place]) for name, table in series.measures.items()}
                         regret = float(series.regret[index, place])
@@ -65,13 +70,13 @@ class Study:
     def frame(self) -> "pandas.DataFrame":
         """The records as a data frame. Needs pandas."""
         try:
-            import pandas  # noqa: PLC0415, ICN001 - not of the core
+            import pandas  # noqa: PLC0415 - not of the core
         except ImportError as error:
             raise RuntimeError("no data frame without pandas: pip install 'rankduel[frame]'") from error
         return pandas.DataFrame(self.records())
 
 
-def plan(
+def plan_all(
     specs: Sequence[Spec], *, scale: str | None = None, data: Path | None = None, seed: int = 0
 ) -> list[tuple[Spec, list[Cell]]]:
     """The experiments of all specs, checked; nothing is computed yet."""
@@ -103,7 +108,7 @@ def run(
     made = spec if isinstance(spec, Spec) else load_spec(spec)
     folder = None if data is None else Path(data)
     (study,) = run_all(
-        plan([made], scale=scale, data=folder, seed=seed),
+        plan_all([made], scale=scale, data=folder, seed=seed),
         scale=scale,
         jobs=jobs,
         out=Path(out),
@@ -166,7 +171,13 @@ def _commit() -> str | None:
             check=True,
             timeout=10,
         )
-        known = subprocess.run(["git", "ls-files", "--error-unmatch", "__init__.py"], cwd=folder, capture_output=True, check=False, timeout=10)
+        known = subprocess.run(
+            ["git", "ls-files", "--error-unmatch", "__init__.py"],
+            cwd=folder,
+            capture_output=True,
+            check=False,
+            timeout=10,
+        )
     except (OSError, subprocess.SubprocessError):
         return None
     return told.stdout.strip() if known.returncode == 0 else None
