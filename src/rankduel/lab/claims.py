@@ -168,7 +168,7 @@ def _early(evidence: Evidence) -> Verdict:
 
 def _seconds(evidence: Evidence, part: str, label: str) -> Series:
     series = _of(evidence, "rq2", part, label)
-    _until([series], 1e5)
+    _until([series], 2e4)
     return series
 
 
@@ -251,7 +251,7 @@ def _yahoo_suffers(evidence: Evidence) -> Verdict:
     told = []
     for label in ("SelfSparring", "MergeDTS"):
         least, most = (_of(evidence, "rq3", f"yahoo-{noise}", label) for noise in ("perfect", "informational"))
-        _until([least, most], 1e6)
+        _until([least, most], 3e5)
         runs = min(least.runs, most.runs)
         grown = most.regret[:runs, -1] / least.regret[:runs, -1]
         told.append((f"{label}, informational / perfect", np.asarray(grown)))
@@ -306,7 +306,7 @@ OURS, CORRECTED, RELEASED = "MergeDTS(alpha=0.51)", "MultiUCB", "MultiUCB(rule='
 def _better_pages(part: str, measure: str, other: str) -> Judge:
     def judged(evidence: Evidence) -> Verdict:
         both = [evidence.series("rq6", part, label) for label in (other, OURS)]
-        duels = _until(both, 3e4)
+        duels = _until(both, 3e3)
         return ordered([(each.label, each.mean_of(measure)) for each in both], what=f", mean {measure} of {duels:,.0f}")
 
     return judged
