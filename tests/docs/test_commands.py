@@ -12,10 +12,12 @@ import pytest
 
 import rankduel as rd
 from fences import ROOT, fences, name, pages
-from rankduel.cli import bandits, demo, main, problems, simulate
+from rankduel.cli import bandits, bench, demo, duel, main, matrix, problems, reproduce, simulate
 from rankduel.lab import problem_from
 
-COMMANDS = (simulate, demo, bandits, problems)
+COMMANDS = (simulate, reproduce, bench, matrix, duel, demo, bandits, problems)
+
+NAMES = {command.__name__.rpartition(".")[2] for command in COMMANDS}
 
 
 def lines() -> Iterator[tuple[str, list[str]]]:
@@ -61,7 +63,7 @@ def test_commands_in_text() -> None:
     # Within a sentence, as in `rankduel simulate cycle2`.
     for page in pages():
         for command in re.findall(r"`rankduel ([^`]+)`", page.read_text()):
-            assert shlex.split(command)[0] in {"simulate", "demo", "bandits", "problems", "--help", "COMMAND"}, command
+            assert shlex.split(command)[0] in {*NAMES, "--help", "COMMAND"}, command
 
 
 @pytest.mark.parametrize(("place", "words"), commands("make"))
@@ -83,7 +85,7 @@ def test_other_commands_are_few() -> None:
 
 def test_every_option_is_documented(capsys: pytest.CaptureFixture[str]) -> None:
     page = (ROOT / "docs" / "cli.md").read_text()
-    for command in ("simulate", "demo"):
+    for command in ("simulate", "reproduce", "bench", "demo"):
         with pytest.raises(SystemExit):
             main([command, "--help"])
         options = set(re.findall(r"--[a-z]+", capsys.readouterr().out)) - {"--help"}

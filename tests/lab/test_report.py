@@ -58,7 +58,7 @@ def test_every_question_runs_and_every_claim_is_judged(studies: list[Study]) -> 
     verdicts = judge({study.spec.name: study.measured for study in studies})
     # Smoke is for seeing that everything runs: nothing of the paper's data is decided by it.
     decided = {claim.id for claim, verdict in verdicts.items() if verdict.state in ("holds", "does not hold")}
-    assert decided <= {"theory-bound", "theory-winner"}
+    assert decided <= {"theory-bound"}
 
 
 def stored(folder: Path, question: str) -> dict[str, Measured]:

@@ -60,12 +60,8 @@ def write_report(studies: Sequence[Study], out: Path) -> Report:
 
 def claims_table(claims: Mapping[Claim, Verdict]) -> Table:
     """The paper's claims, what was measured, and what follows."""
-    rows = [(claim.id, claim.text, claim.where, _told(verdict), verdict.state) for claim, verdict in claims.items()]
+    rows = [(claim.id, claim.text, claim.where, verdict.told, verdict.state) for claim, verdict in claims.items()]
     return Table("The paper's claims", ("claim", "says", "where", "measured here", "verdict"), rows)
-
-
-def _told(verdict: Verdict) -> str:
-    return f"{verdict.measured} ({verdict.why})" if verdict.why else verdict.measured
 
 
 def _claims_json(claims: Mapping[Claim, Verdict]) -> list[dict[str, str]]:
@@ -241,7 +237,7 @@ def _page(
     facts = next(iter(studies[0].measured.values())).facts
     names = ", ".join(study.spec.name for study in studies)
     counts = ", ".join(
-        f"{number} {state}" for state in _CLASSES if (number := sum(v.state == state for v in claims.values()))
+        f"{state}: {number}" for state in _CLASSES if (number := sum(v.state == state for v in claims.values()))
     )
     summary = (
         f"<p>{len(claims)} claims: {counts}. A difference counts if it exceeds two standard errors.</p>"

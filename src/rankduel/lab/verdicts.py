@@ -42,6 +42,11 @@ class Verdict:
     measured: str
     why: str = ""
 
+    @property
+    def told(self) -> str:
+        """The numbers, and what is to be said of them."""
+        return f"{self.measured} ({self.why})" if self.measured and self.why else self.measured or self.why
+
 
 class NotTestable(Exception):  # noqa: N818 - nothing is wrong
     """Something that a claim is about was not measured here."""
@@ -91,7 +96,7 @@ class Claim:
         try:
             verdict = self.judge(mine)
         except NotTestable as reason:
-            return Verdict("not testable here", "-", str(reason))
+            return Verdict("not testable here", "", str(reason))
         origins = {measured.facts["origin"]: measured for measured in mine.seen}
         if "stand-in" in origins and not self.any_data and verdict.state != "not testable here":
             name = origins["stand-in"].facts["problem"]
