@@ -7,6 +7,8 @@
 True
 """
 
+from typing import TYPE_CHECKING, Any
+
 from rankduel import clicks, datasets, interleaving
 from rankduel.bandits import (
     DTS,
@@ -26,10 +28,13 @@ from rankduel.bandits import (
     bandit_from,
 )
 from rankduel.errors import DatasetError, RankduelError, SnapshotError, UnknownDuel
-from rankduel.lab import Estimate, estimate_preferences
 from rankduel.preferences import PreferenceMatrix, Regret, Utilities, problems, regret
 from rankduel.simulation import Run, SearchWorld, simulate, simulate_runs
 from rankduel.types import Duel, Outcome
+
+if TYPE_CHECKING:
+    from rankduel import lab
+    from rankduel.lab import Estimate, estimate_preferences
 
 __version__ = "0.1.0"
 
@@ -65,8 +70,19 @@ __all__ = [
     "datasets",
     "estimate_preferences",
     "interleaving",
+    "lab",
     "problems",
     "regret",
     "simulate",
     "simulate_runs",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """The lab is imported when somebody asks for it: live play needs none of it."""
+    if name not in ("lab", "Estimate", "estimate_preferences"):
+        raise AttributeError(f"module 'rankduel' has no attribute {name!r}")
+    from importlib import import_module  # noqa: PLC0415 - for this alone
+
+    lab = import_module("rankduel.lab")
+    return lab if name == "lab" else getattr(lab, name)

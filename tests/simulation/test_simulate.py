@@ -246,5 +246,6 @@ def test_a_run_tells_who_is_left() -> None:
     two = rd.problems.two_winners()
     assert rd.simulate(rd.Uniform(32, seed=1), two, horizon=10, kind="copeland").best_left == 2
     world = rd.SearchWorld(rd.datasets.synthetic(n_queries=20, n_rankers=5, seed=1))
-    online = rd.simulate(rd.MultiUCB(5, seed=1), world, horizon=10)
-    assert (online.left, online.best_left) == (5, None)
+    bandit = rd.MultiUCB(5, seed=1)
+    online = rd.simulate(bandit, world, horizon=10)
+    assert (online.left, online.best_left) == (len(bandit.candidates()), None)

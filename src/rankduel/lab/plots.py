@@ -53,7 +53,7 @@ def save_plot(
 ) -> list[Path]:
     """Draw each quantity against duels on a log axis, side by side, into `stem`.png and .svg; the paths of the files.
 
-    Same curves, same bytes: the files hold no date.
+    Same curves, same bytes (of a PDF, the same up to the order of its parts): the files hold no date.
     """
     try:
         from matplotlib import rc_context  # noqa: PLC0415 - not of the core
