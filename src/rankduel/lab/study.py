@@ -131,12 +131,15 @@ def run_all(
     store = Store(out)
     store.prepare()
     units = [unit for _, cells in planned for cell in cells for unit in cell.experiment.units]
+    units.sort(key=lambda unit: unit.index)  # one run of everything first: then the time left is known
     began = time.perf_counter()
-    runs = iter(compute(units, store, jobs=jobs, watch=watch))
+    runs = {unit.key: run for unit, run in zip(units, compute(units, store, jobs=jobs, watch=watch), strict=True)}
     provenance = _provenance() | {"seconds": round(time.perf_counter() - began, 1), "jobs": jobs}
     studies = []
     for spec, cells in planned:
-        results = {cell.name: Results(cell.experiment, [next(runs) for _ in cell.experiment.units]) for cell in cells}
+        results = {
+            cell.name: Results(cell.experiment, [runs[unit.key] for unit in cell.experiment.units]) for cell in cells
+        }
         chosen = spec.scale(scale)
         measured = {
             cell.name: Measured.of(cell, results[cell.name], provenance | {"scale": chosen, "spec": spec.name})
