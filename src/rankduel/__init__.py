@@ -8,7 +8,7 @@ True
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rankduel import clicks, datasets, interleaving
 from rankduel.bandits import (
@@ -34,6 +34,7 @@ from rankduel.simulation import Run, SearchWorld, simulate, simulate_runs
 from rankduel.types import Duel, Outcome
 
 if TYPE_CHECKING:
+    from rankduel import lab
     from rankduel.lab import Estimate, estimate_preferences
 
 __version__ = "0.1.0"
@@ -70,6 +71,7 @@ __all__ = [
     "datasets",
     "estimate_preferences",
     "interleaving",
+    "lab",
     "problems",
     "regret",
     "simulate",
@@ -77,7 +79,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> object:
+def __getattr__(name: str) -> Any:
     """The lab is imported when it is first asked for: `import rankduel` stays quick."""
     if name not in {"Estimate", "estimate_preferences", "lab"}:
         raise AttributeError(f"module 'rankduel' has no attribute {name!r}")

@@ -104,7 +104,7 @@ def test_wheel_has_what_users_need_and_no_more(built: Built) -> None:
         names = archive.namelist()
         (metadata,) = [name for name in names if name.endswith(".dist-info/METADATA")]
         described = archive.read(metadata).decode()
-    for suffix in [".pyi", ".pxd", ".pyx", ".py"]:
+    for suffix in [".pyi", ".pxd", ".pyx", ".py", ".toml"]:
         assert built.sources(suffix) == {name for name in names if name.endswith(suffix)}
     kernels = {name.removesuffix(".pyx") for name in names if name.endswith(".pyx")}
     assert kernels == {name.partition(".")[0] for name in names if name.endswith(".so")}

@@ -145,7 +145,7 @@ def test_every_problem_is_deterministic_in_its_seed(name: str) -> None:
     one, again, other = (problems.named(f"{name}(n_arms=12, seed={seed})") for seed in (1, 1, 2))
     assert one == again
     assert one != other
-    for n_arms in (1, 2, 3):
+    for n_arms in (5, 6) if name == "two_winners" else (1, 2, 3):
         assert problems.named(f"{name}(n_arms={n_arms})").n_arms == n_arms
 
 
@@ -165,7 +165,7 @@ def test_named_builds_what_was_typed(spec: str, expected: PreferenceMatrix | Uti
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("cycle3", "unknown problem 'cycle3'; known are cycle, cycle2, web_search, bradley_terry, "),
+        ("cycle3", "unknown problem 'cycle3'; known are cycle, cycle2, two_winners, web_search, "),
         ("cycle(n_arms=3)", "unexpected keyword argument 'n_arms'; options of cycle: none"),
         ("bradley_terry", "missing 1 required positional argument: 'n_arms'; options of bradley_terry: n_arms, spread"),
         ("bradley_terry(n_arms=5, spread='wide')", "options of bradley_terry: n_arms, spread, winner, seed"),
@@ -186,3 +186,36 @@ def test_named_builds_what_was_typed(spec: str, expected: PreferenceMatrix | Uti
 def test_a_wrong_spec_says_what_is_wrong(spec: str, message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
         problems.named(spec)
+
+
+@pytest.mark.parametrize("n_arms", [5, 32, 100])
+@pytest.mark.parametrize("seed", range(5))
+def test_two_winners_is_like_the_papers(n_arms: int, seed: int) -> None:
+    problem = problems.two_winners(n_arms, seed=seed)
+    beaten = (problem.probabilities > 0.5).sum(axis=1)
+    first, second = sorted(
+        problem.copeland_winners, key=lambda arm: -problem.probabilities[arm, problem.copeland_winners].max()
+    )
+    assert problem.condorcet_winner is None
+    assert beaten[first] == beaten[second] == n_arms - 2
+    assert problem.probabilities[first, second] > 0.5  # one beats the other and loses to a worse one
+    (third,) = np.flatnonzero(problem.probabilities[first] < 0.5)
+    assert beaten[third] <= n_arms - 3
+
+
+def test_two_winners_need_a_few_others() -> None:
+    with pytest.raises(ValueError, match="at least 5 arms, got 4"):
+        problems.two_winners(4)
+
+
+@pytest.mark.parametrize("problem", [problems.web_search, problems.uninformative])
+def test_clarity_moves_preferences_away_from_a_coin(problem: Callable[..., PreferenceMatrix]) -> None:
+    clear, plain, faint = (problem(60, clarity=clarity, seed=1) for clarity in (1.2, 1.0, 0.7))
+    spread = [float(abs(each.probabilities - 0.5).mean()) for each in (faint, plain, clear)]
+    gaps = [each.smallest_gap for each in (faint, plain, clear)]
+    assert spread == sorted(spread)
+    assert gaps == sorted(gaps)  # type: ignore[type-var]
+    assert plain == problem(60, seed=1)
+    for wrong in (0.0, -1.0, 2.0):
+        with pytest.raises(ValueError, match="clarity must be in"):
+            problem(60, clarity=wrong)

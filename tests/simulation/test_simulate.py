@@ -228,3 +228,24 @@ def test_play_is_what_simulate_runs() -> None:
     play.advance(1000)
     run = rd.simulate(rd.MergeDTS(20, seed=1), CYCLE2, horizon=1000, seed=3)
     assert (play.duels, play.regret) == (1000, run.regret[-1])
+
+
+def test_a_run_tells_who_is_left() -> None:
+    problem = rd.problems.cycle2()
+    merged = rd.simulate(rd.MergeDTS(20, seed=1), problem, horizon=1_000_000)
+    assert (merged.left, merged.best_left) == (1, 1)
+    lost = next(
+        run
+        for seed in range(50)
+        if (run := rd.simulate(rd.MergeDTS(20, alpha=0.01, c=1.0, seed=seed), problem, horizon=100_000)).winner
+        not in (None, 0)
+    )
+    assert (lost.left, lost.best_left) == (1, 0)
+    uniform = rd.simulate(rd.Uniform(20, seed=1), problem, horizon=1000)
+    assert (uniform.left, uniform.best_left) == (20, 1)
+    two = rd.problems.two_winners()
+    assert rd.simulate(rd.Uniform(32, seed=1), two, horizon=10, kind="copeland").best_left == 2
+    world = rd.SearchWorld(rd.datasets.synthetic(n_queries=20, n_rankers=5, seed=1))
+    bandit = rd.MultiUCB(5, seed=1)
+    online = rd.simulate(bandit, world, horizon=10)
+    assert (online.left, online.best_left) == (len(bandit.candidates()), None)

@@ -1,9 +1,10 @@
-"""Curves over duels as PNG and SVG."""
+"""Curves over duels, or over anything else, as PNG, SVG and PDF."""
 
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,10 @@ __all__ = ["Curve", "Panel", "PlotUnavailable", "save_plot"]
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 _STYLES = ("-", "--", ":")  # a second round of the colours is dashed, a third dotted
 _SHOWN = 10_000  # the last decades of duels; before them there is nothing to see
+_UNDATED: dict[str, dict[str, Any]] = {
+    "svg": {"metadata": {"Date": None}},
+    "pdf": {"metadata": {"CreationDate": None}},
+}
 
 
 class PlotUnavailable(RuntimeError):  # noqa: N818 - it names what was found, as KeyError does
@@ -39,12 +44,16 @@ class Panel:
     quantity: str
     curves: Sequence[Curve]
     from_zero: bool = True
+    across: str = "duels"  # the label of the other axis
+    points: bool = False  # few values, on two log axes: each is marked
 
 
-def save_plot(stem: Path, panels: Sequence[Panel], *, title: str) -> list[Path]:
-    """Draw each quantity against duels on a log axis, side by side, into `stem`.png and .svg; the paths of the two.
+def save_plot(
+    stem: Path, panels: Sequence[Panel], *, title: str, formats: Sequence[str] = ("png", "svg")
+) -> list[Path]:
+    """Draw each quantity against duels on a log axis, side by side, into `stem`.png and .svg; the paths of the files.
 
-    Same curves, same bytes: the files hold no date.
+    Same curves, same bytes (of a PDF, the same up to the order of its parts): the files hold no date.
     """
     try:
         from matplotlib import rc_context  # noqa: PLC0415 - not of the core
@@ -59,12 +68,15 @@ def save_plot(stem: Path, panels: Sequence[Panel], *, title: str) -> list[Path]:
             seen = curve.duels >= last / _SHOWN
             colour = _COLOURS[number % len(_COLOURS)]
             style = _STYLES[number // len(_COLOURS) % len(_STYLES)]
-            axes.plot(curve.duels[seen], curve.values[seen], style, color=colour, label=curve.label, linewidth=1.8)
+            marked = {"marker": "o"} if panel.points else {}
+            axes.plot(
+                curve.duels[seen], curve.values[seen], style, color=colour, label=curve.label, linewidth=1.8, **marked
+            )
             if curve.error is not None:
                 low, high = curve.values - curve.error, curve.values + curve.error
                 axes.fill_between(curve.duels[seen], low[seen], high[seen], color=colour, alpha=0.25, linewidth=0)
-        axes.set(xlabel="duels", ylabel=panel.quantity, xscale="log")
-        if panel.from_zero:
+        axes.set(xlabel=panel.across, ylabel=panel.quantity, xscale="log", yscale="log" if panel.points else "linear")
+        if panel.from_zero and not panel.points:
             axes.set_ylim(0, None)
         axes.set_xlim(max(1, last / _SHOWN), max(2, last) * 1.1)
         axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
@@ -77,9 +89,9 @@ def save_plot(stem: Path, panels: Sequence[Panel], *, title: str) -> list[Path]:
         figure.suptitle(title, wrap=True)
     paths = []
     with rc_context({"svg.hashsalt": "rankduel"}):
-        for suffix, options in ((".png", {"dpi": 150}), (".svg", {"metadata": {"Date": None}})):
+        for form in formats:
             file = io.BytesIO()
-            figure.savefig(file, format=suffix[1:], **options)
-            paths.append(stem.with_name(stem.name + suffix))
+            figure.savefig(file, format=form, **_UNDATED.get(form, {"dpi": 150}))
+            paths.append(stem.with_name(f"{stem.name}.{form}"))
             write_whole(paths[-1], file.getvalue())
     return paths

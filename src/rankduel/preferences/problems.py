@@ -18,6 +18,7 @@ __all__ = [
     "cycle",
     "cycle2",
     "non_condorcet",
+    "two_winners",
     "web_search",
     "bradley_terry",
     "utilities",
@@ -55,16 +56,41 @@ def non_condorcet(matrix: PreferenceMatrix) -> PreferenceMatrix:
     return matrix.subset([arm - missing if arm > 109 else arm for arm in range(3, 128, 4)])
 
 
-def web_search(n_arms: int = 136, *, seed: int = 0) -> PreferenceMatrix:
+def two_winners(n_arms: int = 32, *, seed: int = 0) -> PreferenceMatrix:
+    """Like the paper's MSLR-non-Condorcet: no Condorcet winner, two Copeland winners that beat all others but one.
+
+    The two best arms of a `web_search` are made so: the first beats the second by a hair and loses to a third, which
+    loses to two others; the second beats everybody else.
+
+    >>> len(two_winners().copeland_winners), two_winners().condorcet_winner
+    (2, None)
+    """
+    _check_arms(n_arms)
+    if n_arms < 5:
+        raise ValueError(f"two winners and a third that loses to two others need at least 5 arms, got {n_arms}")
+    P = web_search(n_arms, seed=seed).probabilities.copy()
+    first, second, third, fourth = np.argsort(-P.sum(axis=1), kind="stable")[:4]
+    for arm in (first, second):  # clear of everybody, by at least a hundredth
+        P[arm] = np.maximum(P[arm], 0.51)
+        P[:, arm] = 1 - P[arm]
+        P[arm, arm] = 0.5
+    for better, worse, lead in ((first, second, 0.003), (third, first, 0.008), (fourth, third, 0.01)):
+        P[better, worse], P[worse, better] = 0.5 + lead, 0.5 - lead
+    return PreferenceMatrix(P)
+
+
+def web_search(n_arms: int = 136, *, clarity: float = 1.0, seed: int = 0) -> PreferenceMatrix:
     """A synthetic twin of the paper's MSLR-Navigational: a long tail of bad rankers, near-duplicates, circles.
 
     Theirs / ours at 136 arms: mean |p - 1/2| .092 / .096, mean gap .105 / .101, smallest gap .0056 / .0096,
-    pairs closer than .005: 468 / 512, groups of duplicates 22 / 21, three-cycles 377 / 420.
+    pairs closer than .005: 468 / 512, groups of duplicates 22 / 21, three-cycles 377 / 420. A `clarity` above 1 moves
+    all preferences away from 1/2, as users who make fewer mistakes do; below 1, towards it.
 
     >>> web_search().condorcet_winner is not None
     True
     """
     _check_arms(n_arms)
+    _check_clarity(clarity)
     draw = generator(seed, "web_search")
     copies, bad = round(0.16 * n_arms), round(0.08 * n_arms)
     originals = n_arms - copies
@@ -73,13 +99,13 @@ def web_search(n_arms: int = 136, *, seed: int = 0) -> PreferenceMatrix:
     quality[:bad] = -draw.uniform(1.3, 1.6, bad)
     # Taste: what one ranker does well matters more against some opponents than others. Hence the circles.
     strength, weakness = 0.085 * draw.standard_normal((2, originals, 3))
-    lead = quality[:, None] - quality + strength @ weakness.T - weakness @ strength.T
+    lead = clarity * (quality[:, None] - quality + strength @ weakness.T - weakness @ strength.T)
     which = draw.permutation(np.concatenate([np.arange(originals), draw.integers(0, originals, copies)]))
     P = _logistic(lead[np.ix_(which, which)])
     noise = np.triu(draw.standard_normal((n_arms, n_arms)), 1)  # P was estimated from so many duels a pair:
     P += (noise - noise.T) * np.sqrt(P * (1 - P) / 414_620)
     # The best arm is moved, against all others alike, until its closest rival is a given gap behind.
-    best, smallest_gap = P.sum(axis=1).argmax(), draw.uniform(0.006, 0.01)
+    best, smallest_gap = P.sum(axis=1).argmax(), clarity * draw.uniform(0.006, 0.01)
     rivals = np.arange(n_arms) != best
     leads = np.log(P[best, rivals] / P[rivals, best])
     P[best, rivals] = _logistic(leads - leads.min(initial=np.inf) + 2 * np.arctanh(2 * smallest_gap))
@@ -115,10 +141,13 @@ def utilities(n_arms: int, *, spread: float = 1.0, winner: float | None = 0.55, 
     return Utilities(u)
 
 
-def uninformative(n_arms: int = 700, share: float = 181 / 700, *, seed: int = 0) -> PreferenceMatrix:
+def uninformative(
+    n_arms: int = 700, share: float = 181 / 700, *, clarity: float = 1.0, seed: int = 0
+) -> PreferenceMatrix:
     """Like the paper's Yahoo: a `share` of the rankers is useless, beats nobody and draws with its like.
 
-    The informative ones are Bradley-Terry and beat the useless ones with .6 (the worst) to .85 (the best).
+    The informative ones are Bradley-Terry and beat the useless ones with .6 (the worst) to .85 (the best). `clarity`
+    as for `web_search`.
 
     >>> max(len(group) for group in uninformative(70).duplicates())
     18
@@ -127,10 +156,11 @@ def uninformative(n_arms: int = 700, share: float = 181 / 700, *, seed: int = 0)
     useless = round(n_arms * share)
     if not 0 <= useless < n_arms:
         raise ValueError(f"share must leave at least one informative arm of {n_arms}, got {share!r}")
-    informative = utilities(n_arms - useless, spread=0.4, seed=seed)
+    _check_clarity(clarity)
+    informative = utilities(n_arms - useless, spread=0.4 * clarity, winner=0.5 + 0.05 * clarity, seed=seed)
     P = np.full((n_arms, n_arms), 0.5)
     P[useless:, useless:] = informative.matrix().probabilities
-    P[useless:, :useless] = 0.6 + 0.25 * informative.copeland_scores[:, None]
+    P[useless:, :useless] = 0.5 + clarity * (0.1 + 0.25 * informative.copeland_scores[:, None])
     P[:useless, useless:] = 1 - P[useless:, :useless].T
     return PreferenceMatrix(P).subset(generator(seed, "uninformative").permutation(n_arms).tolist())
 
@@ -157,7 +187,7 @@ def random_tournament(n_arms: int, *, winner: float | None = 0.55, seed: int = 0
 
 PROBLEMS: dict[str, Callable[..., Problem]] = {
     problem.__name__: problem
-    for problem in (cycle, cycle2, web_search, bradley_terry, utilities, uninformative, random_tournament)
+    for problem in (cycle, cycle2, two_winners, web_search, bradley_terry, utilities, uninformative, random_tournament)
 }
 
 
@@ -193,6 +223,11 @@ def _logistic(lead: Floats) -> Floats:
 def _check_arms(n_arms: int) -> None:
     if isinstance(n_arms, bool) or not isinstance(n_arms, int | np.integer) or n_arms < 1:
         raise ValueError(f"n_arms must be an int >= 1, got {n_arms!r}")
+
+
+def _check_clarity(clarity: float) -> None:
+    if not 0 < clarity <= 1.4:
+        raise ValueError(f"clarity must be in (0, 1.4], got {clarity!r}")
 
 
 def _check_winner(winner: float) -> None:

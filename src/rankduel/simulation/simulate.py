@@ -40,6 +40,8 @@ class Run:
     duels: int
     cpu_seconds: float
     measures: dict[str, npt.NDArray[np.float64]] = field(default_factory=dict)  # what else the world sums up, likewise
+    left: int | None = None  # arms that were not eliminated
+    best_left: int | None = None  # Copeland winners among them; None where the world does not know its preferences
 
     @property
     def computed(self) -> int:
@@ -108,6 +110,7 @@ def simulate(
     _advance(play, horizon, watch)
     if watch is not None:
         watch(play)
+    left = bandit.alive if isinstance(bandit, Bandit) else bandit.candidates()
     return Run(
         bandit=repr(bandit),
         checkpoints=points.astype(np.int64),
@@ -118,6 +121,8 @@ def simulate(
         duels=horizon,
         cpu_seconds=time.thread_time() - started,
         measures={name: np.array(values) for name, values in measures.items()},
+        left=len(left),
+        best_left=len(np.intersect1d(left, problem.copeland_winners)) if problem.copeland_winners else None,
     )
 
 

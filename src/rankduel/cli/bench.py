@@ -1,0 +1,54 @@
+"""`rankduel bench`: bandits, problems and parameters of your own, from a file."""
+
+import sys
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from rankduel.cli.studies import KEPT, declare_study, run_study
+from rankduel.lab import load_spec
+from rankduel.lab.report import panel_tables
+
+__all__ = ["declare"]
+
+_DESCRIPTION = f"""\
+Run the experiment that a TOML file describes: any bandits, on any problems, with any parameters.
+
+In its shortest form, SPEC has four lines: problems = ["cycle2"], bandits = ["MergeDTS", "RMED1"], horizon = 1e6 and
+runs = 10. The paper's own specs are files of the same kind; docs/reproduction.md explains all keys.
+
+{KEPT}"""
+_EXAMPLES = """\
+examples:
+  rankduel bench my_spec.toml
+  rankduel bench my_spec.toml --jobs 2 --seed 1 --out results/mine
+"""
+
+
+def declare(add_parser: Callable[..., ArgumentParser]) -> None:
+    """The command and its options."""
+    parser = add_parser(
+        "bench",
+        help="run bandits x problems x parameters of your own, from a file",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("spec", metavar="SPEC", type=Path, help="a TOML file")
+    parser.add_argument("--scale", metavar="NAME", help="one of the spec's scales (default: its own horizon and runs)")
+    declare_study(parser, out=Path("results/bench"))
+    parser.set_defaults(run=partial(_bench, parser))
+
+
+def _bench(parser: ArgumentParser, options: Namespace) -> int:
+    try:
+        spec = load_spec(options.spec)
+    except ValueError as error:
+        parser.error(str(error))
+    if str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))  # for a bandit of the user's own
+    (study,), _ = run_study(parser, options, [spec], options.scale)
+    for table in panel_tables(study):
+        print(f"{table.title}\n\n{table.markdown}")
+    return 0

@@ -1,0 +1,72 @@
+"""`rankduel reproduce`: the MergeDTS paper from one command, with a verdict on each of its claims."""
+
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections import Counter
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+
+from rankduel.cli.studies import KEPT, declare_study, run_study
+from rankduel.lab import Claim, Verdict, paper_specs
+from rankduel.lab.specs import SCALES
+
+__all__ = ["declare"]
+
+_DESCRIPTION = f"""\
+Repeat the experiments of the MergeDTS paper (Li et al., 2020), and judge its claims by what comes out.
+
+QUESTION is rq1 to rq7, theory, or all. Scales: smoke takes seconds and only shows that everything runs; small answers
+what can be answered within 15 minutes on two cores; paper has the paper's horizons and runs, and takes hours.
+The claims with their verdicts go to stdout. Claims on data that is not in FOLDER are played on stand-ins of the same
+size and structure, and are not judged.
+
+{KEPT}"""
+_EXAMPLES = """\
+examples:
+  rankduel reproduce --list
+  rankduel reproduce rq4 --scale small
+  rankduel reproduce all --scale paper --data ~/matrices --out results/paper
+"""
+
+
+def declare(add_parser: Callable[..., ArgumentParser]) -> None:
+    """The command and its options."""
+    parser = add_parser(
+        "reproduce",
+        help="repeat the paper's experiments and judge its claims",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    option = parser.add_argument
+    option("questions", metavar="QUESTION", nargs="*", help="rq1 ... rq7, theory, or all")
+    option("--list", action="store_true", help="list the questions")
+    option("--scale", choices=SCALES, default="small", help="how long and how often (default: small)")
+    declare_study(parser, out=Path("results/reproduce"))
+    parser.set_defaults(run=partial(_reproduce, parser))
+
+
+def _reproduce(parser: ArgumentParser, options: Namespace) -> int:
+    specs = paper_specs()
+    if options.list:
+        for spec in specs.values():
+            print(f"{spec.name:8}{spec.title} ({spec.where})\n{'':8}{spec.question}")
+        return 0
+    if not options.questions:
+        parser.error(f"which question? {', '.join(specs)}, or all")
+    for question in options.questions:
+        if question not in (*specs, "all"):
+            parser.error(f"no question {question!r}, expected {', '.join(specs)}, or all")
+    wanted = list(specs) if "all" in options.questions else list(dict.fromkeys(options.questions))
+    _, report = run_study(parser, options, [specs[name] for name in wanted], options.scale)
+    print(_verdicts(report.claims), end="", flush=True)
+    return 0
+
+
+def _verdicts(claims: Mapping[Claim, Verdict]) -> str:
+    lines = []
+    for claim, verdict in claims.items():
+        lines.append(f"{verdict.state:18}{claim.id:32}{claim.text}\n{'':18}{verdict.told}\n")
+    counts = Counter(verdict.state for verdict in claims.values())
+    lines.append(f"{len(claims)} claims: {', '.join(f'{state}: {number}' for state, number in counts.items())}\n")
+    return "".join(lines)

@@ -1,0 +1,87 @@
+"""A table, once, in the forms that people need it in: Markdown, CSV, LaTeX and HTML."""
+
+import csv
+import html
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rankduel.lab.store import write_whole
+
+__all__ = ["Table"]
+
+_LATEX = {char: f"\\{char}" for char in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "±": r"$\pm$",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of text below a head.
+
+    >>> print(Table("Regret", ("bandit", "regret"), [("MergeDTS", "16,349")]).markdown)
+    | bandit | regret |
+    |---|---|
+    | MergeDTS | 16,349 |
+    <BLANKLINE>
+    """
+
+    title: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+    @property
+    def markdown(self) -> str:
+        """With | in cells escaped."""
+        lines = [self.head, ["---"] * len(self.head), *self.rows]
+        text = [" | ".join(cell.replace("|", r"\|") for cell in line) for line in lines]
+        text[1] = text[1].replace(" ", "")
+        return "".join(f"| {line} |\n" if number != 1 else f"|{line}|\n" for number, line in enumerate(text))
+
+    @property
+    def csv(self) -> str:
+        """As spreadsheets read it."""
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows([self.head, *self.rows])
+        return text.getvalue()
+
+    @property
+    def latex(self) -> str:
+        """For the booktabs package."""
+        columns = "l" + "r" * (len(self.head) - 1)
+        lines = [" & ".join("".join(_LATEX.get(char, char) for char in cell) for cell in line) for line in self.lines]
+        head, *rows = (f"{line} \\\\\n" for line in lines)
+        body = f"\\toprule\n{head}\\midrule\n{''.join(rows)}\\bottomrule\n"
+        return f"\\begin{{tabular}}{{{columns}}}\n{body}\\end{{tabular}}\n"
+
+    @property
+    def html(self) -> str:
+        """A table that scrolls within itself where the screen is narrow."""
+        head = "".join(f"<th scope=col>{html.escape(cell)}</th>" for cell in self.head)
+        rows = "".join(f"<tr>{''.join(map(_cell, row))}</tr>\n" for row in self.rows)
+        caption = f"<caption>{html.escape(self.title)}</caption>" if self.title else ""
+        return (
+            f"<div class=scroll><table>{caption}<thead><tr>{head}</tr></thead>\n<tbody>{rows}</tbody></table></div>\n"
+        )
+
+    @property
+    def lines(self) -> list[Sequence[str]]:
+        """The head and the rows."""
+        return [self.head, *self.rows]
+
+    def save(self, stem: Path) -> None:
+        """Write `stem`.md, .csv and .tex."""
+        for suffix, text in ((".md", self.markdown), (".csv", self.csv), (".tex", self.latex)):
+            write_whole(stem.with_name(stem.name + suffix), text.encode())
+
+
+def _cell(text: str) -> str:
+    numeric = text[:1].isdigit() or text[:1] == "-"
+    return f"<td{' class=n' if numeric else ''}>{html.escape(text)}</td>"

@@ -1,0 +1,85 @@
+"""`rankduel reproduce` and `rankduel bench`, as processes."""
+
+import json
+import re
+import signal
+from pathlib import Path
+
+import pytest
+
+from cli.processes import finished, run, start, until
+
+QUICK = ("reproduce", "rq4", "--scale", "smoke", "--jobs", "2")
+SPEC = """
+name = "mine"
+problems = ["cycle2"]
+bandits = ["MergeDTS(alpha=200)", "Uniform"]
+horizon = 4e5
+runs = 5
+"""
+
+
+def test_the_list(tmp_path: Path) -> None:
+    ran = run("reproduce", "--list", cwd=tmp_path)
+    assert ran.returncode == 0
+    assert re.findall(r"^(\w+)  ", ran.stdout, re.MULTILINE) == [*(f"rq{number}" for number in range(1, 8)), "theory"]
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_question(tmp_path: Path) -> None:
+    ran = run(*QUICK, cwd=tmp_path, without="matplotlib")
+    assert ran.returncode == 0, ran.stderr
+    assert "24 of 24 runs" in ran.stderr
+    assert "pip install 'rankduel[lab]'" in ran.stderr
+    assert "not testable here rq4-sparring" in ran.stdout
+    out = tmp_path / "results" / "reproduce"
+    assert {path.name for path in out.iterdir()} == {
+        *("runs", "curves", "tables", "report.html"),
+        *(f"claims.{suffix}" for suffix in ("json", "md", "csv", "tex")),
+    }
+    assert all(claim["id"].startswith("rq4-") for claim in json.loads((out / "claims.json").read_text()))
+    again = run(*QUICK, cwd=tmp_path, without="matplotlib")
+    assert "24 of 24 runs (24 kept)" in again.stderr
+    assert again.stdout == ran.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("reproduce",), "which question? rq1, rq2,"),
+        (("reproduce", "rq9"), "no question 'rq9'"),
+        (("reproduce", "rq4", "--scale", "huge"), "invalid choice: 'huge'"),
+        (("reproduce", "rq4", "--data", "nowhere"), "no folder of data at nowhere"),
+        (("bench", "nothing.toml"), "No such file"),
+        (("bench", "mine.toml", "--scale", "paper"), "mine.toml: no scale 'paper', expected one of own"),
+        (("bench", "bad.toml"), "bad.toml: part 'cycle2': unknown bandit 'Nobody'"),
+        (("bench", "worse.toml"), "worse.toml: unknown key bandit"),
+    ],
+)
+def test_what_is_wrong_is_told_in_one_line(tmp_path: Path, arguments: tuple[str, ...], complaint: str) -> None:
+    (tmp_path / "mine.toml").write_text(SPEC)
+    (tmp_path / "bad.toml").write_text(SPEC.replace("Uniform", "Nobody"))
+    (tmp_path / "worse.toml").write_text(SPEC.replace("bandits", "bandit"))
+    ran = run(*arguments, cwd=tmp_path)
+    assert ran.returncode == 2
+    assert complaint in ran.stderr
+    assert ran.stderr.count("\n") == 1
+
+
+def test_interrupted_it_goes_on_where_it_was(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text(SPEC)
+    command = ("bench", "mine.toml", "--jobs", "2", "--out", "out")
+    with start(*command, cwd=tmp_path) as process:
+        until(lambda: len(finished(tmp_path / "out")) >= 3, process)
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=30)
+    kept = finished(tmp_path / "out")
+    assert process.returncode == 130
+    assert f"interrupted: {len(kept)} of 10 runs are kept in out\n" in stderr
+    assert "run the same command again: rankduel bench mine.toml" in stderr
+    again = run(*command, cwd=tmp_path, without="matplotlib")
+    assert again.returncode == 0, again.stderr
+    assert f"10 of 10 runs ({len(kept)} kept)" in again.stderr
+    assert kept.items() <= finished(tmp_path / "out").items()
+    assert re.search(r"^\| Uniform \| 5 \| 400,000 \| [\d,]+ ± ", again.stdout, re.MULTILINE)
+    assert "mine" in (tmp_path / "out" / "report.html").read_text()
