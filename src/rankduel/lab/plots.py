@@ -35,6 +35,7 @@ class Curve:
     duels: npt.NDArray[np.int64]
     values: npt.NDArray[np.float64]
     error: npt.NDArray[np.float64] | None = None
+    place: int | None = None  # of its colour; None: as it comes
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +65,8 @@ def save_plot(
     figure = Figure(figsize=(8 if len(panels) == 1 else 6.5 * len(panels), 5), layout="constrained")
     for panel, axes in zip(panels, np.ravel(figure.subplots(1, len(panels))), strict=True):
         last = max(curve.duels[-1] for curve in panel.curves)
-        for number, curve in enumerate(panel.curves):
+        for nth, curve in enumerate(panel.curves):
+            number = nth if curve.place is None else curve.place
             seen = curve.duels >= last / _SHOWN
             colour = _COLOURS[number % len(_COLOURS)]
             style = _STYLES[number // len(_COLOURS) % len(_STYLES)]

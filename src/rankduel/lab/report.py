@@ -5,12 +5,13 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 import rankduel
+from rankduel.bandits import REGISTRY
 from rankduel.lab.claims import judge, theorem
 from rankduel.lab.measured import Measured, Series
 from rankduel.lab.plots import Curve, Panel, PlotUnavailable, save_plot
@@ -169,9 +170,19 @@ def _figures(study: Study) -> Iterator[tuple[str, str, list[Panel]]]:
         ]
         if all(measured.knows_regret for measured in parts):
             quantity = f"cumulative {parts[0].facts['regret']} regret"
-            panels.append(Panel(quantity, [each.curve() for each in series]))
+            panels.append(Panel(quantity, _coloured(series)))
         stand_in = " (stand-in data)" if parts[0].facts["origin"] == "stand-in" else ""
         yield panel, f"{panel}{stand_in}: mean of {counts} runs ± standard error", panels
+
+
+def _coloured(series: Sequence[Series]) -> list[Curve]:
+    """Regret; where each bandit is there once, it has the same colour in all figures."""
+    names, known = [each.spec.partition("(")[0] for each in series], list(REGISTRY)
+    same = len(set(names)) == len(names) and set(names) <= set(known)
+    return [
+        replace(each.curve(), place=known.index(name) if same else None)
+        for each, name in zip(series, names, strict=True)
+    ]
 
 
 def _growth(parts: Sequence[Measured], quantity: str, across: str) -> Panel:
