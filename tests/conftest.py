@@ -1,14 +1,19 @@
-"""The real matrices and collections, where they are at hand."""
+"""Examples that are the same in every run, and the real matrices and collections where they are at hand."""
 
 import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from rankduel.preferences import PreferenceMatrix
 
 HERE = Path(__file__).resolve()
+
+# What passed here passes everywhere; `pytest --hypothesis-profile default` looks for new examples.
+settings.register_profile("same", derandomize=True, deadline=None)
+settings.load_profile("same")
 
 
 def real_data(kind: str) -> Path:

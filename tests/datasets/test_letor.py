@@ -78,7 +78,7 @@ LINE = st.tuples(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.lists(LINE, min_size=1, max_size=6), min_size=1, max_size=8), st.integers(1, 60))
 def test_against_the_twin_in_any_portions(queries: list[list[tuple[int, dict[int, float]]]], step: int) -> None:
     text = "1 qid:first 1:1\n" + "".join(

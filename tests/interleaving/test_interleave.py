@@ -21,7 +21,7 @@ rankings = st.lists(st.integers(0, 12), unique=True, max_size=10)
 
 
 @every_method
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(first=rankings, second=rankings, k=st.integers(1, 12), seed=st.integers(0, 2**70))
 def test_lists(method: Interleaving, first: list[int], second: list[int], k: int, seed: int) -> None:
     """No duplicates, nothing invented, as many as there are, equal for equal seeds, and page 2 continues page 1."""

@@ -45,7 +45,7 @@ rankings = st.lists(
 
 
 @EVERY
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150)
 @given(orders=rankings, k=st.integers(1, 5), seed=st.integers(0, 2**70))
 def test_lists_and_credit_are_the_twins(name: str, orders: list[list[int]], k: int, seed: int) -> None:
     method, twin = MULTILEAVINGS[name](), NAIVE_MULTILEAVINGS[name]

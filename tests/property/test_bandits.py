@@ -14,7 +14,7 @@ STEPS = st.lists(
 
 
 @pytest.mark.parametrize("name", rd.REGISTRY)
-@settings(max_examples=40, derandomize=True, deadline=None)
+@settings(max_examples=40)
 @given(n_arms=st.integers(1, 40), seed=st.integers(0, 2**64), steps=STEPS)
 def test_any_order_of_calls(name: str, n_arms: int, seed: int, steps: list[tuple[str, int]]) -> None:
     """A bandit that is stored and restored on the way answers as one that never was, and both stay consistent."""
@@ -49,7 +49,7 @@ def test_any_order_of_calls(name: str, n_arms: int, seed: int, steps: list[tuple
 
 
 @pytest.mark.parametrize("bandit_class", [rd.MergeDTS, rd.MergeRUCB])
-@settings(max_examples=25, derandomize=True, deadline=None)
+@settings(max_examples=25)
 @given(n_arms=st.integers(2, 120), batch_size=st.integers(2, 20), seed=st.integers(0, 1000))
 def test_batches_hold_the_arms_left_and_halve_with_them(
     bandit_class: type[rd.MergeDTS] | type[rd.MergeRUCB], n_arms: int, batch_size: int, seed: int

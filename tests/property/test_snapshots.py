@@ -13,7 +13,7 @@ import rankduel as rd
 from rankduel.testing.ground import Coin, ladder, play, require_same_future, require_same_state, state
 
 EACH = pytest.mark.parametrize("name", rd.REGISTRY)
-SETTINGS = settings(max_examples=60, derandomize=True, deadline=None)
+SETTINGS = settings(max_examples=60)
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats() | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
@@ -29,7 +29,7 @@ def played(name: str, n_arms: int = 7, n_duels: int = 60, seed: int = 1) -> rd.B
 
 
 @EACH
-@settings(max_examples=20, derandomize=True, deadline=None)
+@settings(max_examples=20)
 @given(n_arms=st.integers(1, 40), n_duels=st.integers(0, 300), seed=st.integers(0, 2**130))
 def test_a_snapshot_is_the_whole_bandit(name: str, n_arms: int, n_duels: int, seed: int) -> None:
     bandit = played(name, n_arms, n_duels, seed)
