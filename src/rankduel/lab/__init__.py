@@ -1,6 +1,7 @@
 """The lab: an experiment is a plan of runs, each computed once and kept; tables and plots are made of them."""
 
-from rankduel.lab.engine import execute
+from rankduel.lab.crews import OtherCode
+from rankduel.lab.engine import Engine, EngineUnavailable, execute
 from rankduel.lab.estimation import Estimate, Estimation, estimate_preferences
 from rankduel.lab.plan import Experiment, Unit, normal_form, problem_from
 from rankduel.lab.plots import Curve, Panel, PlotUnavailable, save_plot
@@ -11,9 +12,12 @@ from rankduel.lab.store import Store
 
 __all__ = [
     "Curve",
+    "Engine",
+    "EngineUnavailable",
     "Estimate",
     "Estimation",
     "Experiment",
+    "OtherCode",
     "Panel",
     "PlotUnavailable",
     "Progress",
