@@ -1,12 +1,13 @@
 """A bandit of somebody's own by its address, `module:Class`: found, checked, and known by the text of its code."""
 
+import ast
 import hashlib
 import importlib
 import re
-import sys
 from functools import cache
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec, resolve_name
 from pathlib import Path
-from types import ModuleType
 
 from rankduel.bandits.base import Bandit
 
@@ -59,7 +60,7 @@ def code_of(spec: str) -> str | None:
     """The sha256 of the code of somebody's own bandit, as it was imported; None for one of rankduel's.
 
     The code is the file of its class and those of its bases, and the modules of the same package or folder that these
-    make use of.
+    import.
     """
     address = _address(spec)
     return None if address is None else _digest(*address)
@@ -72,48 +73,61 @@ def _address(spec: str) -> tuple[str, str] | None:
 
 
 @cache
-def _digest(module_name: str, name: str) -> str:
-    bases = [base.__module__ for base in own_class(module_name, name).__mro__]
-    todo = [sys.modules[module] for module in bases if _top(module) not in {"rankduel", "builtins"}]
-    files: dict[str, bytes] = {}
+def _digest(module: str, name: str) -> str:
+    todo = [base.__module__ for base in own_class(module, name).__mro__]
+    files: dict[str, str] = {}
     while todo:
         module = todo.pop()
-        if module.__name__ not in files:
-            files[module.__name__] = _content(module)
-            todo += [used for used in _used(module) if _neighbours(module, used)]
+        if module not in files and _top(module) not in {"rankduel", "builtins"}:
+            file = _file(module)
+            content = file.read_bytes() if file is not None else b""
+            files[module] = hashlib.sha256(content).hexdigest()
+            todo += [used for used in _imports(module, content) if _neighbours(module, used) and _spec(used)]
     return hashlib.sha256(repr(sorted(files.items())).encode()).hexdigest()
 
 
-def _content(module: ModuleType) -> bytes:
-    file = getattr(module, "__file__", None)
-    return hashlib.sha256(Path(file).read_bytes()).digest() if file else b""
+def _imports(module: str, content: bytes) -> list[str]:
+    """The modules that a source imports, wherever in it; the last part of a name may be something in a module."""
+    try:
+        tree = ast.parse(content)
+    except (SyntaxError, ValueError):  # compiled, and no source
+        return []
+    names = []
+    spec = _spec(module)
+    package = spec.parent if spec is not None and spec.parent else module
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = resolve_name("." * node.level + (node.module or ""), package)
+            names += [base, *(f"{base}.{alias.name}" for alias in node.names)]
+    return names
 
 
-def _used(module: ModuleType) -> list[ModuleType]:
-    """The modules that it imports, or takes something from."""
-    used = []
-    for value in list(vars(module).values()):
-        name = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
-        if isinstance(name, str) and name in sys.modules:
-            used.append(sys.modules[name])
-    return used
-
-
-def _neighbours(one: ModuleType, other: ModuleType) -> bool:
+def _neighbours(one: str, other: str) -> bool:
     """Of one package, or beside each other in a folder that is not one of installed packages."""
-    if _top(one.__name__) == _top(other.__name__):
+    if _top(one) == _top(other):
         return True
     folder = _folder(one)
     return folder is not None and folder.name != "site-packages" and folder == _folder(other)
 
 
-def _folder(module: ModuleType) -> Path | None:
+def _folder(module: str) -> Path | None:
     """Whence its outermost package, or itself, is imported."""
-    outermost = sys.modules.get(_top(module.__name__), module)
-    file = getattr(outermost, "__file__", None)
-    if not file:
+    outermost = _file(_top(module))
+    return None if outermost is None else outermost.parents[1 if outermost.name.startswith("__init__.") else 0]
+
+
+def _file(module: str) -> Path | None:
+    spec = _spec(module)
+    return Path(spec.origin).resolve() if spec is not None and spec.has_location and spec.origin else None
+
+
+def _spec(module: str) -> ModuleSpec | None:
+    try:
+        return find_spec(module)
+    except (ImportError, ValueError, AttributeError):  # there is none, or something else has that name
         return None
-    return Path(file).resolve().parents[1 if hasattr(outermost, "__path__") else 0]
 
 
 def _top(module: str) -> str:
