@@ -121,3 +121,16 @@ def test_a_bandit_that_plays_at_random_turns_its_claims_red(tmp_path: Path, monk
     monkeypatch.setitem(rd.REGISTRY, "MergeDTS", type("MergeDTS", (rd.Uniform,), {}))
     assert found()["rq1-mergerucb-mslr"] == "does not hold"
     assert found()["rq1-twice"] == "does not hold"
+
+
+def test_growth_of_time_is_judged_at_equal_horizons() -> None:
+    few, many = (measured(series("DTS", [1.0, 1.0], horizon=10**5)) for _ in range(2))
+    many.series["DTS"].cpu_seconds[:] = (700 / 136) ** 2
+    assert state("rq2-quadratic", {"rq2": {"equal-136": few, "equal-700": many}}) == "holds"
+    many.series["DTS"].cpu_seconds[:] = 700 / 136
+    assert state("rq2-quadratic", {"rq2": {"equal-136": few, "equal-700": many}}) == "does not hold"
+
+
+def test_no_failure_in_a_few_runs_does_not_refute_a_rare_one() -> None:
+    sizes = [failing(f"C={c}", 0) for c in (400, 4_000, 40_000, 400_000, 4_000_000, 4_726_908)]
+    assert state("rq7-smallest-c", {"rq7": {"c": measured(*sizes)}}) == "not decided here"

@@ -124,13 +124,18 @@ def _days(study: Study) -> Table:
         row = [bandit]
         for panel, days in zip(table["columns"], theirs, strict=True):
             found = [m.series[bandit] for m in study.measured.values() if m.panel == panel and bandit in m.series]
-            ours = found[0].seconds_to(table["horizon"]).mean() / _DAY if found else math.nan
-            row += [f"{ours:.2g}" if found else "-", f"{days:g}", f"{days / ours:,.0f}" if found else "-"]
+            if not found:
+                row += ["-", f"{days:g}", "-"]
+                continue
+            ours = found[0].seconds_to(table["horizon"]).mean() / _DAY
+            whole = found[0].horizon >= table["horizon"] or (found[0].converged_at >= 0).all()
+            row += [f"{ours:.2g}{'' if whole else ' *'}", f"{days:g}", f"{days / ours:,.0f}"]
         rows.append(row)
     head = ["bandit"]
     for panel in table["columns"]:
         head += [f"{panel}, here", "paper", "ratio"]
-    return Table(table["title"], head, rows)
+    title = f"{table['title']} (* extrapolated from a shorter run)"
+    return Table(title, head, rows)
 
 
 def _bounds(study: Study) -> Table:
