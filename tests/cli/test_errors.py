@@ -11,7 +11,10 @@ from cli.processes import run
         ("", "the following arguments are required: COMMAND"),
         ("simulat", "invalid choice: 'simulat'"),
         ("simulate", "the following arguments are required: PROBLEM"),
-        ("simulate nowhere.npz", "no problem 'nowhere.npz': it is neither a file nor one of cycle, cycle2, web_search"),
+        (
+            "simulate nowhere.npz",
+            "no problem 'nowhere.npz': it is neither a file nor one of cycle, cycle2, two_winners",
+        ),
         ("simulate bad.csv", "P[0, 1] + P[1, 0] = 1.2, expected 1"),
         ("simulate text.txt", "text.txt cannot be read: line 1: could not convert string to float: 'once'"),
         ("simulate bradley_terry", "options of bradley_terry: n_arms, spread, winner, seed"),

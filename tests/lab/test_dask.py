@@ -3,6 +3,7 @@
 import json
 import os
 import pickle
+import re
 import subprocess
 import sys
 import time
@@ -124,11 +125,12 @@ def test_ctrl_c_frees_the_workers(cluster: Cluster, tmp_path: Path) -> None:
     endless = ["simulate", "cycle2", "--bandit", "MergeDTS", "--bandit", "Uniform", "--horizon", "1e13", "--runs", "2"]
     endless += ["--engine", "dask", "--address", cluster.address]
     with start(*endless, cwd=tmp_path) as process:
-        until(lambda: len(finished(tmp_path / "results")) >= 2, process)
+        # The first of all; a second one may have been given to a worker that is busy for days.
+        until(lambda: len(finished(tmp_path / "results")) >= 1, process)
         process.send_signal(2)
         stderr = process.communicate(timeout=30)[1]
     assert process.returncode == 130, stderr
-    assert "interrupted: 2 of 4 runs are kept in results\n" in stderr
+    assert re.search(r"interrupted: [12] of 4 runs are kept in results\n", stderr)
     assert "Traceback" not in stderr
     code = "import sys; from distributed import Client; print(Client(sys.argv[1]).processing())"
     deadline = time.monotonic() + 20
