@@ -11,8 +11,9 @@ from rankduel.preferences import PreferenceMatrix
 
 HERE = Path(__file__).resolve()
 
-# What passed here passes everywhere; `pytest --hypothesis-profile default` looks for new examples.
+# What passed here passes everywhere; `pytest --hypothesis-profile search` looks for new examples.
 settings.register_profile("same", derandomize=True, deadline=None)
+settings.register_profile("search", deadline=None)
 settings.load_profile("same")
 
 

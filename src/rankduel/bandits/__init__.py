@@ -8,6 +8,7 @@ from rankduel.bandits.dts import DTS
 from rankduel.bandits.merge_dts import MergeDTS
 from rankduel.bandits.merge_rucb import MergeRUCB
 from rankduel.bandits.multi_ucb import MultiUCB
+from rankduel.bandits.own import code_of, own_class, plays_in_python, split
 from rankduel.bandits.rex3 import REX3
 from rankduel.bandits.rmed1 import RMED1
 from rankduel.bandits.rucb import RUCB
@@ -34,7 +35,7 @@ REGISTRY: dict[str, type[Bandit]] = {
 
 
 def bandit_from(spec: str, n_arms: int, *, seed: int | None = None) -> Bandit:
-    """The bandit of a spec as people type it.
+    """The bandit of a spec as people type it: one of the registry, or an own one, "my_module:MyBandit(option=value)".
 
     >>> bandit_from("MergeRUCB(alpha=0.26, batch_size=4)", 20, seed=1)
     MergeRUCB(20, alpha=0.26, batch_size=4, c=400000.0, seed=1)
@@ -52,15 +53,34 @@ def any_bandit_from(spec: str, n_arms: int, *, seed: int | None = None) -> Bandi
     return _made(registry, spec, n_arms, seed)
 
 
-def _made(registry: Mapping[str, Callable[..., Made]], spec: str, n_arms: int, seed: int | None) -> Made:
-    name, options = parse(spec)
+def _made(registry: Mapping[str, Callable[..., Made]], spec: str, n_arms: int, seed: int | None) -> Made | Bandit:
+    module, rest = split(spec)
+    name, options = parse(rest)
+    if module is not None:
+        return _made_own(module, name, options, n_arms, seed)
     if name not in registry:
-        raise ValueError(f"unknown bandit {name!r}, expected one of {', '.join(registry)}")
+        raise ValueError(f"unknown bandit {name!r}, expected one of {', '.join(registry)}, or an own one, module:Class")
     known = registry[name](1, seed=0).parameters
     for option in options:
         if option not in known:
             raise ValueError(f"{name} has no option {option!r}, expected {', '.join(known) or 'none'}")
     return registry[name](n_arms, seed=seed, **options)
+
+
+def _made_own(module: str, name: str, options: dict[str, object], n_arms: int, seed: int | None) -> Bandit:
+    try:
+        made = own_class(module, name)(n_arms, seed=seed, **options)
+    except ValueError:
+        raise
+    except Exception as error:  # whatever a constructor does with options that it does not have
+        raise ValueError(f"cannot make {module}:{name} of {n_arms} arms: {type(error).__name__}: {error}") from error
+    for option in options:
+        if option not in made.parameters:
+            raise ValueError(
+                f"{module}:{name} does not tell its option {option!r}: its __init__ should call "
+                f"super().__init__(n_arms, seed=seed, {option}={option})"
+            )
+    return made
 
 
 __all__ = [
@@ -80,4 +100,7 @@ __all__ = [
     "Uniform",
     "any_bandit_from",
     "bandit_from",
+    "code_of",
+    "plays_in_python",
+    "split",
 ]

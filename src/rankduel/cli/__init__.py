@@ -9,6 +9,7 @@ from typing import NoReturn
 
 import rankduel
 from rankduel.cli import bandits, bench, demo, duel, matrix, problems, reproduce, simulate
+from rankduel.lab import EngineUnavailable, OtherCode
 
 __all__ = ["main"]
 
@@ -27,6 +28,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # where "±" cannot be written, it is a "?"
+    if os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())  # where a bandit of one's own is: last, so that it hides nothing
     parser = _Parser(
         prog="rankduel",
         description="Find the best of hundreds of rankers from duels, with as little harm to users as possible.",
@@ -46,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader had enough, as in `rankduel bandits | head -1`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _BROKEN_PIPE
-    except OSError as error:
+    except (OSError, EngineUnavailable, OtherCode) as error:
         print(f"rankduel: error: {error}", file=sys.stderr)
         return _ERROR
     return code

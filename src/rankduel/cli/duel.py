@@ -50,7 +50,7 @@ def _duel(parser: ArgumentParser, options: Namespace) -> int:
         experiment = make_experiment(options, name, world)
     except (ValueError, ArithmeticError, MemoryError) as error:
         parser.error(str(error))
-    return run_experiment(options, experiment, _panels)
+    return run_experiment(parser, options, experiment, _panels)
 
 
 def _panels(results: Results) -> list[Panel]:

@@ -6,15 +6,16 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, get_args
 
 from rankduel.cli.formats import FORMATS
 from rankduel.cli.numbers import whole
 from rankduel.cli.progress import runs_of, show_progress
-from rankduel.lab import Experiment, Panel, PlotUnavailable, Results, Store, execute, save_plot
+from rankduel.lab import Engine, Experiment, Panel, PlotUnavailable, Results, Store, execute, save_plot
 from rankduel.preferences import Kind
 from rankduel.simulation import Problem
 
-__all__ = ["KEPT", "declare_runs", "make_experiment", "run_experiment"]
+__all__ = ["KEPT", "declare_engine", "declare_runs", "engine_of", "make_experiment", "run_experiment"]
 
 KEPT = """\
 The table, JSON or CSV goes to stdout, all else to stderr. Finished runs are kept in DIR/runs at once: after Ctrl-C,
@@ -26,15 +27,42 @@ their plot to DIR/NAME-KEY.png and .svg. The numbers depend on the seed, not on 
 def declare_runs(parser: ArgumentParser, *, runs: int) -> None:
     """The options of an experiment."""
     option = parser.add_argument
-    option("--bandit", action="append", metavar="SPEC", help="a bandit, may be repeated (default: MergeDTS)")
+    option(
+        "--bandit",
+        action="append",
+        metavar="SPEC",
+        help="a bandit, or module:Class for one of your own; may be repeated (default: MergeDTS)",
+    )
     option("--horizon", type=whole(1), default=10**6, metavar="T", help="duels in a run (default: 1e6)")
     option("--runs", type=whole(1), default=runs, metavar="N", help=f"runs of each bandit (default: {runs})")
     option(
         "--jobs", type=whole(1), default=os.cpu_count() or 1, metavar="N", help="threads (default: one for each core)"
     )
+    declare_engine(parser)
     option("--seed", type=whole(0), default=0, metavar="S", help="same seed, same numbers (default: 0)")
     option("--out", type=Path, default=Path("results"), metavar="DIR", help="where results are kept (default: results)")
     option("--format", choices=FORMATS, default="table", help="of what is printed (default: table)")
+
+
+def declare_engine(parser: ArgumentParser) -> None:
+    """The options that say who computes the runs."""
+    option = parser.add_argument
+    option(
+        "--engine",
+        choices=get_args(Engine),
+        default="local",
+        help="who computes: this machine, or a Dask cluster (default: local)",
+    )
+    option("--address", metavar="URL", help="of the Dask scheduler, as in tcp://10.0.0.1:8786")
+
+
+def engine_of(parser: ArgumentParser, options: Namespace) -> dict[str, Any]:
+    """What `execute` needs to know of that."""
+    if options.engine == "dask" and options.address is None:
+        parser.error("--engine dask needs --address, that of the scheduler, as in tcp://10.0.0.1:8786")
+    if options.engine == "local" and options.address is not None:
+        parser.error("--address is for --engine dask")
+    return {"jobs": options.jobs, "engine": options.engine, "address": options.address}
 
 
 def make_experiment(options: Namespace, name: str, problem: Problem, kind: Kind = "average") -> Experiment:
@@ -43,13 +71,19 @@ def make_experiment(options: Namespace, name: str, problem: Problem, kind: Kind 
     return Experiment(name, problem, bandits, horizon=options.horizon, runs=options.runs, seed=options.seed, kind=kind)
 
 
-def run_experiment(options: Namespace, experiment: Experiment, panels: Callable[[Results], Sequence[Panel]]) -> int:
+def run_experiment(
+    parser: ArgumentParser,
+    options: Namespace,
+    experiment: Experiment,
+    panels: Callable[[Results], Sequence[Panel]],
+) -> int:
     """Compute what is missing, save everything, draw the panels, and print the rows."""
+    engine = engine_of(parser, options)
     store = Store(options.out)
     store.prepare()
     try:
         with show_progress() as show:
-            runs = execute(experiment.units, store, jobs=options.jobs, watch=lambda progress: show(runs_of(progress)))
+            runs = execute(experiment.units, store, **engine, watch=lambda progress: show(runs_of(progress)))
         results = Results(experiment, runs)
         curves = options.out / f"{experiment.file_name}.npz"
         results.save(curves)

@@ -23,6 +23,7 @@ class Moment:
     what: str  # how much of what is done
     pace: str  # how fast, and how long it will take
     done: bool
+    running: str = ""  # what is under way
 
 
 @contextmanager
@@ -53,7 +54,7 @@ def _lines() -> Callable[[Moment], None]:
 def runs_of(progress: Progress) -> Moment:
     """The runs of an experiment."""
     kept = f" ({progress.kept} kept)" if progress.kept else ""
-    return _moment(progress, f"{progress.done} of {progress.total} runs{kept}")
+    return _moment(progress, f"{progress.done} of {progress.total} runs{kept}", ", ".join(progress.running))
 
 
 def parts_of(progress: Progress) -> Moment:
@@ -62,10 +63,11 @@ def parts_of(progress: Progress) -> Moment:
     return _moment(progress, f"{100 * progress.share:.1f} %{kept}")
 
 
-def _moment(progress: Progress, what: str) -> Moment:
+def _moment(progress: Progress, what: str, running: str = "") -> Moment:
     done = progress.done == progress.total
     if done:
         left = f"done in {duration(progress.seconds)}"
     else:
         left = "time left unknown" if progress.seconds_left is None else f"{duration(progress.seconds_left)} left"
-    return Moment(progress.share, what, f"{count(progress.duels)} duels, {count(progress.rate)}/s, {left}", done)
+    pace = f"{count(progress.duels)} duels, {count(progress.rate)}/s, {left}"
+    return Moment(progress.share, what, pace, done, running)

@@ -46,7 +46,7 @@ def declare(add_parser: Callable[..., ArgumentParser]) -> None:
 def _simulate(parser: ArgumentParser, options: Namespace) -> int:
     experiment = _experiment(parser, options)
     return run_experiment(
-        options, experiment, lambda results: [Panel(f"cumulative {experiment.kind} regret", results.curves)]
+        parser, options, experiment, lambda results: [Panel(f"cumulative {experiment.kind} regret", results.curves)]
     )
 
 

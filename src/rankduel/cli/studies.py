@@ -5,11 +5,13 @@ import shlex
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
+from rankduel.cli.experiments import declare_engine, engine_of
 from rankduel.cli.numbers import whole
 from rankduel.cli.progress import runs_of, show_progress
-from rankduel.lab import Report, Spec, Store, Study, plan_all, run_all, write_report
+from rankduel.lab import Report, Spec, Store, Study, execute, plan_all, run_all, write_report
 
 __all__ = ["KEPT", "declare_study", "run_study"]
 
@@ -26,6 +28,7 @@ def declare_study(parser: ArgumentParser, *, out: Path) -> None:
     option(
         "--jobs", type=whole(1), default=os.cpu_count() or 1, metavar="N", help="threads (default: one for each core)"
     )
+    declare_engine(parser)
     option("--seed", type=whole(0), default=0, metavar="S", help="same seed, same numbers (default: 0)")
     option("--out", type=Path, default=out, metavar="DIR", help=f"where results are kept (default: {out})")
     option(
@@ -40,6 +43,7 @@ def run_study(
     parser: ArgumentParser, options: Namespace, specs: Sequence[Spec], scale: str | None
 ) -> tuple[list[Study], Report]:
     """Compute what is missing, and write everything; what is wrong with a spec ends the program."""
+    engine = engine_of(parser, options)
     try:
         planned = plan_all(specs, scale=scale, data=options.data, seed=options.seed)
     except (ValueError, ArithmeticError, MemoryError) as error:
@@ -52,6 +56,7 @@ def run_study(
                 jobs=options.jobs,
                 out=options.out,
                 watch=lambda progress: show(runs_of(progress)),
+                compute=partial(execute, engine=engine["engine"], address=engine["address"]),
             )
         report = write_report(studies, options.out)
     except KeyboardInterrupt:

@@ -56,6 +56,9 @@ cdef class CascadeModel(ClickModel):
     def __repr__(self):
         return f"CascadeModel(click={list(self.clicks)}, stop={list(self.stop)}, stops={self.stops!r})"
 
+    def __reduce__(self):
+        return type(self), (self.clicks, self.stop, self.stops)
+
     cdef int look(self, bitgen_t *rng, int position, int grade) noexcept nogil:
         cdef const grade_t *chances = &self.table[grade]
         cdef double u = uniform(rng)  # one number answers both questions

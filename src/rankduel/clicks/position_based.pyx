@@ -45,6 +45,9 @@ cdef class PositionBased(ClickModel):
     def __repr__(self):
         return f"PositionBased(examination={list(self.examinations)}, click={list(self.clicks)})"
 
+    def __reduce__(self):
+        return type(self), (self.examinations, self.clicks)
+
     cdef int look(self, bitgen_t *rng, int position, int grade) noexcept nogil:
         if position >= self.n_positions:
             return LEFT
@@ -74,6 +77,9 @@ cdef class RandomUser(ClickModel):
 
     def __repr__(self):
         return f"RandomUser(p={self.p})"
+
+    def __reduce__(self):
+        return type(self), (self.p,)
 
     cdef int look(self, bitgen_t *rng, int position, int grade) noexcept nogil:
         return CLICKED if uniform(rng) < self.p else 0

@@ -49,6 +49,9 @@ cdef class BalancedInterleaving(Interleaving):
     def __repr__(self):
         return f"BalancedInterleaving(depth={'both' if self.both else 'lowest'!r})"
 
+    def __reduce__(self):
+        return type(self), ('both' if self.both else 'lowest',)
+
     cdef object depth(self, int k):
         return None if self.both else k
 

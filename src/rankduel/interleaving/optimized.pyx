@@ -50,6 +50,9 @@ cdef class OptimizedInterleaving(Interleaving):
     def __repr__(self):
         return f"OptimizedInterleaving(credit={self.credit_rule!r})"
 
+    def __reduce__(self):
+        return type(self), (self.credit_rule,)
+
     cdef int begin(
         self, Impression shown, bitgen_t *rng, const ranked_t *first, const ranked_t *second, ties_t ties
     ) except -1 nogil:

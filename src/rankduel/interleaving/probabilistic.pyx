@@ -70,6 +70,9 @@ cdef class ProbabilisticInterleaving(Interleaving):
     def __repr__(self):
         return f"ProbabilisticInterleaving(tau={self.tau})"
 
+    def __reduce__(self):
+        return type(self), (self.tau,)
+
     cdef object depth(self, int k):
         return None
 

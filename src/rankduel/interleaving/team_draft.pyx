@@ -36,6 +36,9 @@ cdef class TeamDraftInterleaving(Interleaving):
     def __repr__(self):
         return "TeamDraftInterleaving()"
 
+    def __reduce__(self):
+        return type(self), ()
+
     cdef int begin(
         self, Impression shown, bitgen_t *rng, const ranked_t *first, const ranked_t *second, ties_t ties
     ) except -1 nogil:

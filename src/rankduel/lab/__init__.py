@@ -1,7 +1,8 @@
 """The lab: an experiment is a plan of runs, each computed once and kept; tables and plots are made of them."""
 
 from rankduel.lab.claims import CLAIMS, judge
-from rankduel.lab.engine import execute
+from rankduel.lab.crews import OtherCode
+from rankduel.lab.engine import Engine, EngineUnavailable, execute
 from rankduel.lab.estimation import Estimate, Estimation, estimate_preferences
 from rankduel.lab.measured import Measured, Series
 from rankduel.lab.plan import Experiment, Unit, normal_form, problem_from
@@ -20,10 +21,13 @@ __all__ = [
     "CLAIMS",
     "Claim",
     "Curve",
+    "Engine",
+    "EngineUnavailable",
     "Estimate",
     "Estimation",
     "Experiment",
     "Measured",
+    "OtherCode",
     "Panel",
     "PlotUnavailable",
     "Progress",

@@ -1,22 +1,24 @@
-"""Compute the units of a plan that are not in the store, in threads: the compiled loop releases the GIL."""
+"""Compute the units of a plan that are not in the store: in threads and processes here, or on a Dask cluster."""
 
-import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from itertools import islice
+from typing import Literal, get_args
 
+from rankduel.lab.crews import Crew, LocalCrew
 from rankduel.lab.plan import Unit
 from rankduel.lab.progress import Progress, Tracker
 from rankduel.lab.store import Store
-from rankduel.simulation import MultiPlay, Play, Run
+from rankduel.simulation import Run
 
-__all__ = ["execute"]
+__all__ = ["Engine", "EngineUnavailable", "execute"]
 
+Engine = Literal["local", "dask"]
 _PULSE = 0.1  # seconds between two calls of the watcher
 
 
-class _Stopped(Exception):  # noqa: N818 - nothing is wrong
-    """Ends a run that nobody waits for any more."""
+class EngineUnavailable(RuntimeError):  # noqa: N818 - it names what was found, as KeyError does
+    """There is no Dask to compute with."""
 
 
 def execute(
@@ -24,13 +26,23 @@ def execute(
     store: Store,
     *,
     jobs: int = 1,
+    engine: Engine = "local",
+    address: str | None = None,
     watch: Callable[[Progress], object] | None = None,
 ) -> list[Run]:
     """The runs of all units, in their order: read from the store where they are, else computed and stored at once.
 
+    `engine`: "local" takes `jobs` threads, and as many processes for bandits in plain Python; "dask" takes the workers
+    of the scheduler at `address`, as in "tcp://10.0.0.1:8786". The numbers are the same. (A script that takes processes
+    begins with `if __name__ == "__main__":`, as ever in Python.)
+
     `watch` is called in the caller's thread, at the start, about ten times a second and at the end. When it raises, or
     the user presses Ctrl-C, the runs under way are given up, and what is finished stays in the store.
     """
+    if engine not in get_args(Engine):
+        raise ValueError(f"engine must be one of {', '.join(get_args(Engine))}, got {engine!r}")
+    if (engine == "dask") != (address is not None):
+        raise ValueError(f"address must be that of a Dask scheduler, for engine='dask' alone, got {address!r}")
     plan = {unit.key: unit for unit in units}
     tracker = Tracker(list(plan.values()), jobs)
     runs: dict[str, Run] = {}
@@ -38,35 +50,47 @@ def execute(
         if (run := store.read(unit)) is not None:
             runs[key] = run
             tracker.keep(unit, run)
-    stop = threading.Event()
+    missing = [unit for key, unit in plan.items() if key not in runs]
+    computing: dict[Future[Run], Unit] = {}
 
-    def compute(unit: Unit) -> Run:
-        def look(play: Play | MultiPlay) -> None:
-            if stop.is_set():
-                raise _Stopped
-            tracker.advance(unit, play.duels)
-
-        tracker.begin(unit)
-        run = unit.play(look)
+    def take(future: Future[Run]) -> None:
+        try:
+            run = future.result()
+        except CancelledError as error:
+            raise ConnectionError(f"{computing[future].label} is lost: has the scheduler at {address} died?") from error
+        unit = computing.pop(future)
         store.write(unit, run)
         tracker.finish(unit, run)
-        return run
+        runs[unit.key] = run
 
     def tell() -> None:
         if watch is not None:
             watch(tracker.look())
 
     tell()
-    waiting = iter([unit for key, unit in plan.items() if key not in runs])
-    computing: dict[Future[Run], Unit] = {}
-    with ThreadPoolExecutor(jobs) as pool:
+    if missing:
+        waiting = iter(missing)
+        crew = _crew(missing, tracker, jobs, address)
         try:
             while len(runs) < len(plan):
-                for unit in islice(waiting, jobs - len(computing)):
-                    computing[pool.submit(compute, unit)] = unit
+                for unit in islice(waiting, crew.places - len(computing)):
+                    computing[crew.submit(unit)] = unit
                 for future in wait(computing, _PULSE, FIRST_COMPLETED).done:
-                    runs[computing.pop(future).key] = future.result()
+                    take(future)
                 tell()
         finally:
-            stop.set()
+            crew.stop()
+            for future in [each for each in computing if each.done() and not each.cancelled()]:
+                if future.exception() is None:  # it was finished while we were told to stop
+                    take(future)
     return [runs[unit.key] for unit in units]
+
+
+def _crew(units: Sequence[Unit], tracker: Tracker, jobs: int, address: str | None) -> Crew:
+    if address is None:
+        return LocalCrew(units, tracker, jobs)
+    try:
+        from rankduel.lab.dask_engine import DaskCrew  # noqa: PLC0415 - it needs an extra
+    except ImportError as error:
+        raise EngineUnavailable(f"no dask engine without dask: pip install 'rankduel[dask]' ({error})") from error
+    return DaskCrew(units, tracker, address)

@@ -9,7 +9,7 @@ from functools import cache, cached_property
 from pathlib import Path
 
 import rankduel
-from rankduel.bandits import any_bandit_from, bandit_from
+from rankduel.bandits import any_bandit_from, bandit_from, code_of, split
 from rankduel.preferences import Kind, PreferenceMatrix, problems
 from rankduel.simulation import (
     Problem,
@@ -22,6 +22,7 @@ from rankduel.simulation import (
     run_seed,
     simulate,
 )
+from rankduel.spec import parse
 
 __all__ = ["Experiment", "Unit", "normal_form", "problem_from"]
 
@@ -44,9 +45,11 @@ class Unit:
     @cached_property
     def content(self) -> dict[str, object]:
         """Everything that the result depends on, as JSON can hold it."""
+        code = code_of(self.bandit)
         return {
             "rankduel": rankduel.__version__,
             "sources": _sources(),
+            **({} if code is None else {"code": code}),
             "problem": self.problem.fingerprint,
             "bandit": self.bandit,
             "horizon": self.horizon,
@@ -60,6 +63,11 @@ class Unit:
     def key(self) -> str:
         """The sha256 of the content: same key, same numbers."""
         return hashlib.sha256(json.dumps(self.content, sort_keys=True).encode()).hexdigest()
+
+    @property
+    def label(self) -> str:
+        """For people: the bandit, without its parameters, and the run."""
+        return f"{self.bandit.partition('(')[0].rpartition(':')[2]} run {self.index}"
 
     def play(self, watch: Watch | None = None) -> Run:
         """Compute it. Bandit and world have streams of their own, so it does not matter when, where or beside whom."""
@@ -157,7 +165,17 @@ def normal_form(bandit: str, n_arms: int, *, many: bool = False) -> str:
     """
     made = (any_bandit_from if many else bandit_from)(bandit, n_arms, seed=0)
     parameters = ", ".join(f"{name}={value!r}" for name, value in made.parameters.items())
-    return f"{type(made).__name__}({parameters})"
+    module, rest = split(bandit)
+    normal = f"{parse(rest)[0]}({parameters})"
+    if module is None:
+        return normal
+    try:
+        again = parse(normal)[1]
+    except ValueError as error:
+        raise ValueError(f"the parameters of {bandit} must be literals: {error}") from error
+    if again != made.parameters:
+        raise ValueError(f"the parameters of {bandit} must be literals, got {made.parameters}")
+    return f"{module}:{normal}"
 
 
 def problem_from(text: str) -> tuple[str, Problem]:

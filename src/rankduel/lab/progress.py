@@ -24,6 +24,7 @@ class Progress:
     duels: int  # computed since the start
     seconds: float  # since the start
     seconds_left: float | None  # None while some kind of run has not shown how long it takes
+    running: tuple[str, ...] = ()  # what is under way, in short
 
     @property
     def rate(self) -> float:
@@ -50,10 +51,11 @@ class Tracker:
     """Which units wait, are under way or done. The engine's threads write it, `look` may be called at any time."""
 
     def __init__(self, units: Sequence[Unit], jobs: int) -> None:
-        self._jobs = jobs
+        self.jobs = jobs  # how many units are under way at once
         self._total = len(units)
         self._waiting = Counter(map(_kind, units))
         self._under_way: dict[Unit, _Cost] = {}  # `seconds`: of the clock, when it began
+        self._finished: set[Unit] = set()
         self._known: dict[_Kind, list[_Cost]] = defaultdict(list)  # what finished runs took
         self._kept = self._done = self._duels = 0
         self._began = time.perf_counter()
@@ -68,22 +70,35 @@ class Tracker:
             self._known[_kind(unit)].append(_Cost(run.cpu_seconds, run.computed))
 
     def begin(self, unit: Unit) -> None:
-        """A thread took the unit up."""
+        """Somebody took the unit up."""
         with self._lock:
-            self._waiting[_kind(unit)] -= 1
-            self._under_way[unit] = _Cost(time.perf_counter(), 0)
+            self._begin(unit)
 
     def advance(self, unit: Unit, duels: int) -> None:
-        """The unit has come so far."""
-        self._under_way[unit].duels = duels
+        """The unit has come so far. Word of it may come late, or from somebody who begins it again."""
+        with self._lock:
+            if unit not in self._finished:
+                if unit not in self._under_way:
+                    self._begin(unit)
+                flight = self._under_way[unit]
+                flight.duels = max(flight.duels, duels)
 
     def finish(self, unit: Unit, run: Run) -> None:
         """The unit is done and stored."""
         with self._lock:
-            began = self._under_way.pop(unit).seconds
+            self._finished.add(unit)
+            seconds = run.cpu_seconds  # where nobody said when it began
+            if unit in self._under_way:
+                seconds = time.perf_counter() - self._under_way.pop(unit).seconds
+            else:
+                self._waiting[_kind(unit)] -= 1
             self._done += 1
             self._duels += run.computed
-            self._known[_kind(unit)].append(_Cost(time.perf_counter() - began, run.computed))
+            self._known[_kind(unit)].append(_Cost(seconds, run.computed))
+
+    def _begin(self, unit: Unit) -> None:
+        self._waiting[_kind(unit)] -= 1
+        self._under_way[unit] = _Cost(time.perf_counter(), 0)
 
     def look(self) -> Progress:
         """The state of things."""
@@ -99,6 +114,7 @@ class Tracker:
                 duels=self._duels + sum(flight.duels for flight in self._under_way.values()),
                 seconds=now - self._began,
                 seconds_left=self._seconds_left(costs, parts),
+                running=tuple(unit.label for unit in self._under_way),
             )
 
     def _cost(self, kind: _Kind, now: float) -> _Cost | None:
@@ -120,7 +136,7 @@ class Tracker:
             if runs and cost is None:
                 return None
             seconds += runs * cost.seconds if cost else 0.0
-        return seconds / max(1, min(self._jobs, self._total - self._done))
+        return seconds / max(1, min(self.jobs, self._total - self._done))
 
 
 def _part(flight: _Cost, whole: _Cost | None) -> float:

@@ -1,0 +1,134 @@
+"""A bandit of somebody's own by its address, `module:Class`: found, checked, and known by the text of its code."""
+
+import ast
+import hashlib
+import importlib
+import re
+from functools import cache
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec, resolve_name
+from pathlib import Path
+
+from rankduel.bandits.base import Bandit
+
+__all__ = ["code_of", "own_class", "plays_in_python", "split"]
+
+_MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
+
+
+def split(spec: str) -> tuple[str | None, str]:
+    """The module and the rest of a spec; None where no module is named.
+
+    >>> split("my_package.greedy:Greedy(epsilon=0.1)"), split("MergeDTS(alpha=0.5)")
+    (('my_package.greedy', 'Greedy(epsilon=0.1)'), (None, 'MergeDTS(alpha=0.5)'))
+    """
+    module, colon, rest = spec.partition(":")
+    if not colon or "(" in module:
+        return None, spec
+    if not _MODULE.fullmatch(module.strip()):
+        raise ValueError(f"cannot read {spec!r}, expected module:Class or module:Class(option=value, ...)")
+    return module.strip(), rest
+
+
+def own_class(module: str, name: str) -> type[Bandit]:
+    """The class of that name in that module."""
+    try:
+        found = getattr(importlib.import_module(module), name, None)
+    except ModuleNotFoundError as error:
+        if error.name is not None and f"{module}.".startswith(f"{error.name}."):
+            raise ValueError(f"no module {error.name!r}, where {module}:{name} should be") from error
+        raise ValueError(f"cannot import {module!r}: {error}") from error
+    except Exception as error:  # whatever the module does when it is imported
+        raise ValueError(f"cannot import {module!r}: {type(error).__name__}: {error}") from error
+    if found is None:
+        raise ValueError(f"the module {module!r} has no class {name!r}")
+    if not isinstance(found, type) or not issubclass(found, Bandit):
+        raise ValueError(f"{module}:{name} must be a subclass of rankduel.Bandit, got {found!r}")
+    return found
+
+
+def plays_in_python(spec: str) -> bool:
+    """Whether a bandit's rules are in plain Python, where only one thread of a process can be at a time."""
+    address = _address(spec)
+    if address is None:
+        return False
+    cls = own_class(*address)
+    return cls.pick is not Bandit.pick or cls.update is not Bandit.update
+
+
+def code_of(spec: str) -> str | None:
+    """The sha256 of the code of somebody's own bandit, as it was imported; None for one of rankduel's.
+
+    The code is the file of its class and those of its bases, and the modules of the same package or folder that these
+    import.
+    """
+    address = _address(spec)
+    return None if address is None else _digest(*address)
+
+
+def _address(spec: str) -> tuple[str, str] | None:
+    """The module and the class."""
+    module, rest = split(spec)
+    return None if module is None else (module, rest.partition("(")[0].strip())
+
+
+@cache
+def _digest(module: str, name: str) -> str:
+    todo = [base.__module__ for base in own_class(module, name).__mro__]
+    files: dict[str, str] = {}
+    while todo:
+        module = todo.pop()
+        if module not in files and _top(module) not in {"rankduel", "builtins"}:
+            file = _file(module)
+            content = file.read_bytes() if file is not None else b""
+            files[module] = hashlib.sha256(content).hexdigest()
+            todo += [used for used in _imports(module, content) if _neighbours(module, used) and _spec(used)]
+    return hashlib.sha256(repr(sorted(files.items())).encode()).hexdigest()
+
+
+def _imports(module: str, content: bytes) -> list[str]:
+    """The modules that a source imports, wherever in it; the last part of a name may be something in a module."""
+    try:
+        tree = ast.parse(content)
+    except (SyntaxError, ValueError):  # compiled, and no source
+        return []
+    names = []
+    spec = _spec(module)
+    package = spec.parent if spec is not None and spec.parent else module
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = resolve_name("." * node.level + (node.module or ""), package)
+            names += [base, *(f"{base}.{alias.name}" for alias in node.names)]
+    return names
+
+
+def _neighbours(one: str, other: str) -> bool:
+    """Of one package, or beside each other in a folder that is not one of installed packages."""
+    if _top(one) == _top(other):
+        return True
+    folder = _folder(one)
+    return folder is not None and folder.name != "site-packages" and folder == _folder(other)
+
+
+def _folder(module: str) -> Path | None:
+    """Whence its outermost package, or itself, is imported."""
+    outermost = _file(_top(module))
+    return None if outermost is None else outermost.parents[1 if outermost.name.startswith("__init__.") else 0]
+
+
+def _file(module: str) -> Path | None:
+    spec = _spec(module)
+    return Path(spec.origin).resolve() if spec is not None and spec.has_location and spec.origin else None
+
+
+def _spec(module: str) -> ModuleSpec | None:
+    try:
+        return find_spec(module)
+    except (ImportError, ValueError, AttributeError):  # there is none, or something else has that name
+        return None
+
+
+def _top(module: str) -> str:
+    return module.partition(".")[0]

@@ -1,0 +1,94 @@
+"""The units of a plan on the workers of a Dask cluster. Each is a task; its run comes back and is stored here.
+
+Needs an extra, so import it only where it is asked for.
+
+A problem is sent to the cluster once, as a task of its own: workers take it from each other, and it is there again
+when a worker that had it dies. So are the units of that worker: the scheduler gives them to others.
+"""
+
+import pickle
+import secrets
+import sys
+import time
+from collections.abc import Sequence
+from concurrent.futures import Future
+from typing import Any
+
+import dask
+from distributed import Client, get_worker
+
+from rankduel.lab.crews import Order, Stopped, order, unit_of
+from rankduel.lab.plan import Unit
+from rankduel.lab.progress import Tracker
+from rankduel.simulation import MultiPlay, Play, Problem, Run
+
+__all__ = ["DaskCrew"]
+
+_NEWS = 1.0  # seconds between two words of a worker about a run
+_PATIENCE = "20s"  # for a scheduler that does not answer
+
+
+class DaskCrew:
+    """All workers of the scheduler at an address, and those that join them later."""
+
+    places = sys.maxsize  # the scheduler has the queue
+
+    def __init__(self, units: Sequence[Unit], tracker: Tracker, address: str) -> None:
+        self._tracker = tracker
+        self._units = {unit.key: unit for unit in units}
+        self._name = f"rankduel-{secrets.token_hex(8)}"  # of this plan: nobody else's tasks are ours
+        self._client = Client(address, timeout=_PATIENCE, set_as_default=False)
+        self._client.subscribe_topic(self._name, self._hear)
+        tracker.jobs = sum(self._client.ncores().values())
+        self._executor = self._client.get_executor()
+        self._problems: dict[str, Any] = {}
+        self._futures: list[Future[Run]] = []
+
+    def submit(self, unit: Unit) -> Future[Run]:
+        """Take a unit."""
+        problem = self._problem(unit.problem)
+        name = f"{self._name}-{unit.key}"
+        future: Future[Run] = self._executor.submit(_compute, order(unit), problem, unit.key, self._name, key=name)
+        self._futures.append(future)
+        return future
+
+    def stop(self) -> None:
+        """Within a pulse of the simulation, on every worker."""
+        for future in self._futures:
+            future.cancel()
+        self._client.close()
+
+    def _problem(self, problem: Problem) -> Any:
+        """The problem on the cluster."""
+        if problem.fingerprint not in self._problems:
+            with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):  # it is sent only once
+                self._problems[problem.fingerprint] = self._client.submit(
+                    pickle.loads, pickle.dumps(problem), key=f"{self._name}-{problem.fingerprint}"
+                )
+        return self._problems[problem.fingerprint]
+
+    def _hear(self, event: tuple[float, tuple[str, int]]) -> None:
+        key, duels = event[1]
+        self._tracker.advance(self._units[key], duels)
+
+
+# On a worker
+
+
+def _compute(order: Order, problem: Problem, key: str, topic: str) -> Run:
+    worker = get_worker()
+    task = worker.get_current_task()
+    due = 0.0
+
+    def look(play: Play | MultiPlay) -> None:
+        nonlocal due
+        known = worker.state.tasks.get(task)
+        if known is None or known.state == "cancelled":  # nobody waits for it any more
+            raise Stopped
+        if time.monotonic() >= due:
+            due = time.monotonic() + _NEWS
+            worker.log_event(topic, [key, play.duels])
+
+    unit = unit_of(order, problem, key)
+    worker.log_event(topic, [key, 0])
+    return unit.play(look)
