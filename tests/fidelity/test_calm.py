@@ -1,7 +1,6 @@
 """Where one arm wins nearly every draw, duels are jumped over: the law is that of the twin, and duels are independent.
 
-False alarm: at most 1e-6 per test. Caught: a leader that is never taken to fall below its level, and (in `test_law`) all
-wrong variants, of which some are played in calm states.
+False alarm: at most 1e-6 per test. Caught: a leader that is never taken to fall below its level.
 """
 
 import io
