@@ -3,6 +3,7 @@
 import numpy as np
 
 cimport cython
+from libc.math cimport fmax
 from libc.stdint cimport int16_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
@@ -10,8 +11,15 @@ from libc.string cimport memset
 from rankduel.bandits.base cimport duel_t
 from rankduel.bandits.optimistic cimport Optimistic
 from rankduel.bandits.versus cimport add16, draw16, odds, rest, sum16, versus_count, versus_new, versus_t
-from rankduel.randomness.beta cimport ASK, beta_argmax, betas_t, guess_t, next_lane
+from rankduel.randomness.arrivals cimport arrival_rate, arrival_wait, arrivals_now
+from rankduel.randomness.beta cimport ASK, beta_argmax, beta_draw_above, betas_t, guess_t, next_lane
 from rankduel.randomness.draws cimport best_t, consider, eight_bytes, uniform
+
+cdef enum:
+    TOTAL = 0
+    WAIT = 1
+
+cdef double RARE = 0.5  # events per duel: with more of them, plain draws are cheaper
 
 
 cdef class DTS(Optimistic):
@@ -58,6 +66,11 @@ cdef class DTS(Optimistic):
     cdef int16_t *beaten  # how many rows have beaten each arm
     cdef int *settled  # how many rows have settled their duels with each block
     cdef int *candidates
+    cdef int64_t *favourite  # whose duels with itself are jumped over; -1 before there was any
+    cdef double *rates  # of the events that each theta, then that each phi is above 1/2 against it; -1: to be computed
+    cdef double *calm  # [the sum of rates, the time until the next event; -1: to be drawn]
+    cdef int *events  # scratch of a duel that has some
+    cdef uint8_t *upsets  # whose theta against the favourite is above 1/2
     cdef guess_t *guesses
     cdef int stride
 
@@ -72,13 +85,22 @@ cdef class DTS(Optimistic):
         self.odds = <uint8_t *>self.array("odds", (n, self.stride), np.uint8)
         self.rests = <double *>self.array("rests", (n, self.stride), np.float64)
         self.leader = <int64_t *>self.array("leader", 1)
-        self._ranges["leader"] = (0, n - 1)
+        self.favourite = <int64_t *>self.array("favourite", 1)
+        self.rates = <double *>self.array("rates", 2 * n, np.float64)
+        self.calm = <double *>self.array("calm", 2, np.float64)
+        self._ranges.update(leader=(0, n - 1), favourite=(-1, n - 1), rates=(-1, 1), calm=(-1, 1e300))
+        self.favourite[0] = -1
+        self.calm[WAIT] = -1
         self.fresh = <uint8_t *>malloc(self.stride // 16 * self.stride)
         self.settled = <int *>malloc(self.stride // 16 * sizeof(int))
         self.beaten = <int16_t *>malloc(self.stride * sizeof(int16_t))
         self.candidates = <int *>malloc(n * sizeof(int))
+        self.events = <int *>malloc(2 * n * sizeof(int))
+        self.upsets = <uint8_t *>malloc(self.stride)
         self.guesses = <guess_t *>malloc(n * sizeof(guess_t))
-        if self.fresh == NULL or self.settled == NULL or self.beaten == NULL or self.candidates == NULL or self.guesses == NULL:
+        if self.fresh == NULL or self.settled == NULL or self.beaten == NULL or self.candidates == NULL:
+            raise MemoryError
+        if self.events == NULL or self.upsets == NULL or self.guesses == NULL:
             raise MemoryError
         for i in range(n):
             for j in range(n):
@@ -93,6 +115,8 @@ cdef class DTS(Optimistic):
         free(self.settled)
         free(self.beaten)
         free(self.candidates)
+        free(self.events)
+        free(self.upsets)
         free(self.guesses)
 
     @cython.final
@@ -100,19 +124,82 @@ cdef class DTS(Optimistic):
         return self.pairs + <size_t>j * self.n_arms + i
 
     cdef int choose(self, duel_t *duel) except -1 nogil:
-        duel.first = self.first()
-        duel.second = self.second(duel.first)
+        if self.calm[WAIT] < 0:  # something was learnt
+            if not self.is_calm():
+                duel.first = self.first(False)
+                duel.second = self.second(duel.first)
+                return 0
+            self.calm[WAIT] = arrival_wait(self.rng, self.calm[TOTAL])
+        if self.calm[WAIT] < 1:
+            return self.choose_in_turmoil(duel)
+        self.calm[WAIT] -= 1
+        duel.first = duel.second = <int>self.favourite[0]
         return 0
 
-    cdef int first(self) noexcept nogil:
+    # A favourite c that is a candidate comes first for sure if it wins all of its duels in the tournament, and meets
+    # itself if no phi is above 1/2; which teaches nothing. So each arm has two events, theta_jc > 1/2 and phi_j > 1/2, of
+    # the same chance, and the duels in which there is none are jumped over.
+
+    cdef bint is_calm(self) noexcept nogil:
+        """Whether the leader is a candidate and events are rare; their rates, and the sum."""
+        cdef int n = self.n_arms, c = <int>self.leader[0], j
+        cdef const uint8_t *behind = self.behind + <size_t>c * n
+        cdef double total = 0, chance
+        if self.n_behind[c] > 0:
+            return False
+        if c != self.favourite[0]:
+            self.favourite[0] = c
+            for j in range(n):
+                self.rates[j] = -1
+        for j in range(n):
+            if j == c:
+                self.rates[j] = self.rates[n + j] = 0
+                continue
+            if self.rates[j] < 0:
+                chance = self.pair(j, c).above_half
+                if chance > 0.5:
+                    return False
+                self.rates[j] = arrival_rate(fmax(chance, 0))
+            self.rates[n + j] = 0 if behind[j] else self.rates[j]
+            total += self.rates[j] + self.rates[n + j]
+            if total > RARE:
+                return False
+        self.calm[TOTAL] = total
+        return True
+
+    cdef int choose_in_turmoil(self, duel_t *duel) except -1 nogil:
+        """A duel with an event."""
+        cdef int n = self.n_arms, c = <int>self.favourite[0], n_events, k, event
+        cdef double largest = 0.5, value
+        cdef bint upset = False
+        n_events = arrivals_now(self.rng, self.rates, 2 * n, self.calm[TOTAL], &self.calm[WAIT], self.events)
+        memset(self.upsets, 0, self.stride)
+        for k in range(n_events):
+            if self.events[k] < n:
+                self.upsets[self.events[k]] = upset = True
+        duel.first = self.first(True) if upset else c
+        if duel.first != c:
+            duel.second = self.second(duel.first)
+            return 0
+        duel.second = c
+        for k in range(n_events):
+            event = self.events[k] - n
+            if event >= 0:
+                value = beta_draw_above(self.rng, &self.pair(event, c).chance, 0.5)
+                if value > largest:
+                    largest, duel.second = value, event
+        return 0
+
+    cdef int first(self, bint known) noexcept nogil:
         """The candidate that wins most of a tournament of samples.
 
         A row of the tournament is drawn in blocks of 16 opponents, and only as far as its arm can still come first.
-        Two candidates share one draw: what the row of an earlier one has settled is not drawn again.
+        Two candidates share one draw: what the row of an earlier one has settled is not drawn again. Where the
+        favourite's row is known, all but the `upsets` have lost to it.
         """
         cdef int n = self.n_arms, n_blocks = self.stride // 16, n_candidates = 0, r, i, block, drawn, score
         cdef best_t best
-        cdef int64_t fewest = n
+        cdef int64_t fewest = n, front = self.favourite[0] if known else self.leader[0]
         for i in range(n):  # C = arms with the largest number of j such that u_ij > 1/2
             if self.n_behind[i] < fewest:
                 fewest = self.n_behind[i]
@@ -120,10 +207,11 @@ cdef class DTS(Optimistic):
             if self.n_behind[i] == fewest:
                 self.candidates[n_candidates] = i
                 n_candidates += 1
-                if i == self.leader[0]:  # a high score first makes the other rows short
+                if i == front:  # a high score first makes the other rows short; and what is known is not drawn
                     self.candidates[n_candidates - 1] = self.candidates[0]
                     self.candidates[0] = i
         if n_candidates == 1:
+            self.leader[0] = self.candidates[0]
             return self.candidates[0]
         best.value, best.index, best.ties = -1, 0, 0
         memset(self.fresh, 1, n_blocks * self.stride)
@@ -134,7 +222,7 @@ cdef class DTS(Optimistic):
             score = self.settled[i // 16] - self.beaten[i]
             drawn = 0
             while drawn < n_blocks and score + n - 16 * drawn >= best.value:
-                score += self.sample(i, drawn)
+                score += self.sample(i, drawn, known and i == self.favourite[0])
                 drawn += 1
             for block in range(drawn):
                 self.fresh[block * self.stride + i] = 0
@@ -145,13 +233,16 @@ cdef class DTS(Optimistic):
         return best.index
 
     @cython.final
-    cdef int sample(self, int i, int block) noexcept nogil:
+    cdef int sample(self, int i, int block, bint known) noexcept nogil:
         """How many fresh j of a block have a sampled theta_ij > 1/2; each is beaten once more."""
         cdef size_t start = <size_t>i * self.stride + 16 * block
         cdef uint64_t open[2]
         cdef uint8_t yes[16]
         cdef int lane
-        if draw16(self.odds + start, eight_bytes(self.rng), eight_bytes(self.rng), yes, open):
+        if known:
+            for lane in range(16):
+                yes[lane] = 16 * block + lane < self.n_arms and 16 * block + lane != i and not self.upsets[16 * block + lane]
+        elif draw16(self.odds + start, eight_bytes(self.rng), eight_bytes(self.rng), yes, open):
             while (lane := next_lane(open)) >= 0:
                 yes[lane] = uniform(self.rng) < self.rests[start + lane]
         add16(self.beaten + 16 * block, yes)
@@ -162,7 +253,7 @@ cdef class DTS(Optimistic):
         cdef betas_t row  # phi_i ~ Beta(w_i,first + 1, w_first,i + 1): the column, not the row
         cdef int chosen
         row.first, row.stride = &self.pair(0, first).chance, sizeof(versus_t)
-        row.n, row.bar, row.scratch = self.n_arms, 0.5, self.guesses
+        row.n, row.bar, row.likely, row.scratch = self.n_arms, 0.5, -1, self.guesses
         row.tails = self.tails + <size_t>first * self.stride
         row.tops = self.tops + <size_t>first * self.stride
         # l_i,first > 1/2 is u_first,i < 1/2: first is behind
@@ -173,11 +264,20 @@ cdef class DTS(Optimistic):
         cdef versus_t *won = self.pair(winner, loser)
         cdef versus_t *lost = self.pair(loser, winner)
         Optimistic.count(self, winner, loser)
+        self.calm[WAIT] = -1
+        if winner == self.favourite[0]:
+            self.rates[loser] = -1
+        elif loser == self.favourite[0]:
+            self.rates[winner] = -1
         versus_count(won, lost)
         self.set_odds(winner, loser)
         self.set_odds(loser, winner)
         self.tails[<size_t>loser * self.stride + winner] = ASK
         self.tails[<size_t>winner * self.stride + loser] = ASK
+
+    cdef void catch_up(self, double log_t) noexcept nogil:
+        Optimistic.catch_up(self, log_t)
+        self.calm[WAIT] = -1
 
     @cython.final
     cdef void set_odds(self, int i, int j) noexcept nogil:

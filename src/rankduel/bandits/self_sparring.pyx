@@ -1,7 +1,7 @@
 """Self-Sparring (Sui et al. 2017)."""
 
 from rankduel.bandits.base cimport FIRST, TIE, Bandit, duel_t, outcome_t
-from rankduel.bandits.thompson cimport Thompson
+from rankduel.bandits.patient cimport Patient
 
 
 cdef class SelfSparring(Bandit):
@@ -36,12 +36,13 @@ cdef class SelfSparring(Bandit):
         0
     """
 
-    cdef Thompson arms
+    cdef Patient arms
 
     def __init__(self, n_arms, *, seed=None):
         super().__init__(n_arms, seed=seed)
-        self.arms = Thompson(self.n_arms)
+        self.arms = Patient(self.n_arms)
         self._adopt("", self.arms)
+        self._ranges.update(leader=(-1, self.n_arms - 1), likely=(-1, self.n_arms - 1), rates=(-1, 1), calm=(-1, 1e300))
 
     cdef int choose(self, duel_t *duel) except -1 nogil:
         duel.first = self.arms.draw(self.rng)
@@ -49,7 +50,9 @@ cdef class SelfSparring(Bandit):
         return 0
 
     cdef int learn(self, const duel_t *duel, outcome_t outcome) except -1 nogil:
-        if outcome != TIE:  # an arm that meets itself wins and loses
+        if outcome != TIE and duel.first == duel.second:  # it wins and loses
+            self.arms.learn_self(duel.first)
+        elif outcome != TIE:
             self.arms.learn(duel.first, outcome == FIRST)
             self.arms.learn(duel.second, outcome != FIRST)
         return 0

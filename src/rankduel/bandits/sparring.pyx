@@ -134,6 +134,7 @@ cdef class SparringThompson(Sparring):
         self.first, self.second = Thompson(self.n_arms), Thompson(self.n_arms)
         self._adopt("first_", self.first)
         self._adopt("second_", self.second)
+        self._ranges.update(first_likely=(-1, self.n_arms - 1), second_likely=(-1, self.n_arms - 1))
 
     cdef int pick(self, int side, int64_t t, double *propensity) noexcept nogil:
         return self.first.draw(self.rng) if side == 0 else self.second.draw(self.rng)

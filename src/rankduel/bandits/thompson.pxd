@@ -10,6 +10,7 @@ cdef class Thompson:
     cdef readonly dict arrays
     cdef betas_t arms
     cdef double *bar
+    cdef int64_t *likely  # the arm that has set the bar; -1: none
     cdef int64_t *learnt
 
     cdef int draw(self, bitgen_t *rng) noexcept nogil

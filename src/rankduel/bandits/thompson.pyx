@@ -21,6 +21,7 @@ cdef class Thompson:
             "tails": np.zeros((n_arms + 15) // 16 * 16, np.uint8),
             "tops": np.zeros((n_arms + 15) // 16 * 16, np.uint8),
             "bar": np.zeros(1),
+            "likely": np.full(1, -1),
             "learnt": np.zeros(1, np.int64),
         }
         self.arms.first = <beta_t *>cnp.PyArray_DATA(self.arrays["arms"])
@@ -30,6 +31,7 @@ cdef class Thompson:
         self.arms.tops = <uint8_t *>cnp.PyArray_DATA(self.arrays["tops"])
         self.arms.scratch = <guess_t *>malloc(n_arms * sizeof(guess_t))
         self.bar = <double *>cnp.PyArray_DATA(self.arrays["bar"])
+        self.likely = <int64_t *>cnp.PyArray_DATA(self.arrays["likely"])
         self.learnt = <int64_t *>cnp.PyArray_DATA(self.arrays["learnt"])
         if self.arms.scratch == NULL:
             raise MemoryError
@@ -47,7 +49,7 @@ cdef class Thompson:
 
     cdef int draw(self, bitgen_t *rng) noexcept nogil:
         """Draw all arms; the one with the largest draw."""
-        self.arms.bar = self.bar[0]
+        self.arms.bar, self.arms.likely = self.bar[0], <int>self.likely[0]
         return beta_argmax(rng, &self.arms, -1, NULL, -1)
 
     cdef void learn(self, int arm, bint success) noexcept nogil:
@@ -64,13 +66,15 @@ cdef class Thompson:
     cdef void raise_bar(self) noexcept nogil:
         """Where the largest draw will hardly ever be below: looking only above it makes the hopeless arms cheap."""
         cdef beta_t *x
-        cdef double n, mean
+        cdef double n, mean, low
         cdef int i
         self.bar[0] = 0
         for i in range(self.arms.n):
             x = &self.arms.first[i]
             n = x.a + x.b
             mean = x.a / n
-            self.bar[0] = max(self.bar[0], mean - 3 * sqrt(mean * (1 - mean) / (n + 1)))
+            low = mean - 3 * sqrt(mean * (1 - mean) / (n + 1))
+            if low > self.bar[0]:
+                self.bar[0], self.likely[0] = low, i
             x.gap = STALE
             self.arms.tails[i] = ASK

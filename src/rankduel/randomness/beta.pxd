@@ -18,7 +18,7 @@
 # nearly always seen, the mode is replaced by it, and the curve by the exponential that touches it there: variables
 # that are far below cost next to nothing.
 
-from libc.math cimport exp, log, log1p, sqrt
+from libc.math cimport exp, log, log1p, pow, sqrt
 from libc.stdint cimport uint8_t, uint64_t
 
 from numpy.random cimport bitgen_t
@@ -92,8 +92,9 @@ cdef struct betas_t:
     size_t stride  # bytes from one variable to the next
     int n
     double bar  # the largest draw is hardly ever below it
+    int likely  # whose draw is often the largest: where nobody is above an anchor, it is drawn first. -1: nobody's
     uint8_t *tails  # n bytes, rounded up to 16, as are the next
-    uint8_t *tops  # the anchors, as bytes
+    uint8_t *tops  # the anchors, as bytes; 0 for the bar
     guess_t *scratch  # n of them
 
 
@@ -113,8 +114,8 @@ cdef inline double beta_anchor(const beta_t *x) noexcept nogil:
 
 
 cdef inline uint8_t beta_top(double value) noexcept nogil:
-    """A value as a byte, in the same order."""
-    return <uint8_t>max(0.0, min(255.0, 256 * value))
+    """A value as a byte, in the same order, and never 0."""
+    return <uint8_t>max(1.0, min(255.0, 256 * value))
 
 
 cdef inline double slack(double m) noexcept nogil:
@@ -129,26 +130,28 @@ cdef inline double slack(double m) noexcept nogil:
     return 1 / (m * (1 - m) * (4 - 6.75 * (0.5 - m) * (0.5 - m) if m >= 0.1 else 1))
 
 
+cdef inline void beta_curve(beta_t *x, double bar) noexcept nogil:
+    """Lay the curve above the mode, or above the bar where that is clearly higher; for a, b >= 2."""
+    cdef double inverse = 1 / (x.a + x.b - 2), m = (x.a - 1) * inverse, wider = slack(m)
+    x.mode, x.width = m, sqrt(m * (1 - m) * inverse * wider)
+    x.mass = (0.5 + 0.5 * inverse) * (sqrt(wider) if wider > 1 else 1)  # F sqrt(pi / (2 D))
+    if bar - m < 0.6 * x.width:
+        x.gap = 0
+    else:
+        x.gap = (bar - m) / x.width
+        x.mass *= 0.7978845608028654 * exp(-x.gap * x.gap / 2) / x.gap  # sqrt(2 / pi)
+
+
 cdef inline void beta_fit(const betas_t *row, int j) noexcept nogil:
-    """Lay the curve anew."""
+    """Lay a curve anew."""
     cdef beta_t *x = beta_of(row, j)
-    cdef double inverse, m, wider
     row.tails[j] = row.tops[j] = ASK
     x.gap = FLAT
     if x.a < 2 or x.b < 2:
         return
-    inverse = 1 / (x.a + x.b - 2)
-    m = (x.a - 1) * inverse
-    wider = slack(m)
-    x.mode, x.width = m, sqrt(m * (1 - m) * inverse * wider)
-    x.mass = (0.5 + 0.5 * inverse) * (sqrt(wider) if wider > 1 else 1)  # F sqrt(pi / (2 D))
-    if row.bar - m < 0.6 * x.width:
-        x.gap = 0
-    else:
-        x.gap = (row.bar - m) / x.width
-        x.mass *= 0.7978845608028654 * exp(-x.gap * x.gap / 2) / x.gap  # sqrt(2 / pi)
+    beta_curve(x, row.bar)
     if 256 * x.mass < ASK:
-        row.tails[j], row.tops[j] = <uint8_t>(256 * x.mass), beta_top(beta_anchor(x))
+        row.tails[j], row.tops[j] = <uint8_t>(256 * x.mass), beta_top(x.mode) if x.gap == 0 else 0
     else:
         x.gap = FLAT
 
@@ -191,6 +194,40 @@ cdef inline double beta_below_anchor(bitgen_t *rng, const beta_t *x) noexcept no
             return value
 
 
+cdef inline double beta_chance_above(const beta_t *given, double level) noexcept nogil:
+    """At least the chance of a draw above a level, and exactly that for a = 1. 1 if the level is not clearly above."""
+    cdef beta_t x = given[0]
+    if x.a == 1:
+        return pow(1 - level, x.b)
+    if x.b == 1:
+        return 1
+    beta_curve(&x, level)
+    return x.mass if x.gap > 0 else 1
+
+
+cdef inline double beta_value_above(bitgen_t *rng, const beta_t *given, double level) noexcept nogil:
+    """With that chance for a condition: the draw, if it is above the level, else -1."""
+    cdef beta_t x = given[0]
+    cdef double z, value
+    if x.a == 1:
+        return 1 - (1 - level) * pow(1 - rng.next_double(rng.state), 1 / x.b)
+    beta_curve(&x, level)
+    z = x.gap + random_standard_exponential(rng) / x.gap
+    value = x.mode + x.width * z
+    return value if beta_keep(rng, &x, value, x.gap * x.gap / 2 - x.gap * z, 1, 1) else -1
+
+
+cdef inline double beta_draw_above(bitgen_t *rng, const beta_t *given, double level) noexcept nogil:
+    """A draw, given that it is above a level."""
+    cdef double value = -1
+    if beta_chance_above(given, level) < 1:
+        while value < 0:
+            value = beta_value_above(rng, given, level)
+    while value <= level:
+        value = random_beta(rng, given.a, given.b)
+    return value
+
+
 cdef inline int next_lane(uint64_t *found) noexcept nogil:
     """The first of the sixteen lanes that are marked, unmarked now; -1 when none is left."""
     cdef int half = found[0] == 0, lane
@@ -225,7 +262,7 @@ cdef inline int beta_argmax(bitgen_t *rng, const betas_t *row, int skip, const u
     cdef beta_t *x
     cdef uint64_t found[2]
     cdef double largest = floor, value, z
-    cdef int start, lane, j, top = 0, n_guesses = 0, chosen = -1
+    cdef int start, lane, j, top = 0, n_guesses = 0, chosen = -1, likely
     for start in range(0, row.n, 16):
         at_most16(eight_bytes(rng), eight_bytes_if(rng, row.n - start > 8), row.tails + start, found)
         while (lane := next_lane(found)) >= 0:
@@ -254,14 +291,21 @@ cdef inline int beta_argmax(bitgen_t *rng, const betas_t *row, int skip, const u
         top = largest_of(guesses, n_guesses)
     # What is still open lies below its anchor.
     n_guesses = 0
+    likely = row.likely
+    if chosen >= 0 or likely == skip or (likely >= 0 and barred != NULL and barred[likely]):
+        likely = -1
+    if likely >= 0:
+        value = beta_below_anchor(rng, beta_of(row, likely))
+        if value > largest:
+            largest, chosen = value, likely
     for start in range(0, row.n, 16):
-        at_least16(beta_top(largest), row.tops + start, found)
+        at_least16(beta_top(largest) if largest >= row.bar else 0, row.tops + start, found)
         while (lane := next_lane(found)) >= 0:
             j = start + lane
             if j >= row.n or j == skip or (barred != NULL and barred[j]):
                 continue
             value = beta_anchor(beta_of(row, j))
-            if value > largest:
+            if value > largest and j != likely:
                 guesses[n_guesses].value, guesses[n_guesses].index = value, j
                 n_guesses += 1
     while n_guesses > 0:
