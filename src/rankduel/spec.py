@@ -8,7 +8,7 @@ _LONGEST = 1000  # characters: a spec is a line, and the parser of Python is not
 
 
 def parse(text: str) -> tuple[str, dict[str, object]]:
-    """The name and the options, whose values are literals or a power of two numbers. Nothing is evaluated.
+    """The name and the options, whose values are literals, a power of two numbers, or specs. Nothing is evaluated.
 
     >>> parse("cycle2")
     ('cycle2', {})
@@ -48,6 +48,8 @@ def _options(tree: ast.expr) -> dict[str, object]:
 
 
 def _value(node: ast.expr) -> object:
+    if isinstance(node, ast.Call):  # a spec in a spec: whoever takes it will read it
+        return ast.unparse(node)
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float | str | None):
         return node.value
     if isinstance(node, ast.List):

@@ -81,6 +81,7 @@ KEYS = [
     "parameters",
     "asked",
     "told",
+    "tied",
     "n_alive",
     "generator",
     "half_word",

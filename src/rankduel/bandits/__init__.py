@@ -4,7 +4,9 @@ from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from rankduel.bandits.base import Bandit
+from rankduel.bandits.certified_sparring import CertifiedSparring
 from rankduel.bandits.dts import DTS
+from rankduel.bandits.elimination import Certified, Confidence, Decision, Elimination, Hoeffding
 from rankduel.bandits.merge_dts import MergeDTS
 from rankduel.bandits.merge_rucb import MergeRUCB
 from rankduel.bandits.multi_ucb import MultiUCB
@@ -20,6 +22,7 @@ from rankduel.spec import parse
 Made = TypeVar("Made", bound=Bandit | MultiUCB)
 
 REGISTRY: dict[str, type[Bandit]] = {
+    "CertifiedSparring": CertifiedSparring,
     "MergeDTS": MergeDTS,
     "MergeRUCB": MergeRUCB,
     "DTS": DTS,
@@ -86,7 +89,13 @@ def _made_own(module: str, name: str, options: dict[str, object], n_arms: int, s
 __all__ = [
     "REGISTRY",
     "Bandit",
+    "Certified",
+    "CertifiedSparring",
+    "Confidence",
     "DTS",
+    "Decision",
+    "Elimination",
+    "Hoeffding",
     "MergeDTS",
     "MergeRUCB",
     "MultiUCB",

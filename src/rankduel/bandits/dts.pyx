@@ -8,7 +8,7 @@ from libc.stdint cimport int16_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-from rankduel.bandits.base cimport duel_t
+from rankduel.bandits.base cimport FIRST, TIE, duel_t, outcome_t
 from rankduel.bandits.optimistic cimport Optimistic
 from rankduel.bandits.versus cimport add16, draw16, odds, rest, sum16, versus_count, versus_new, versus_t
 from rankduel.randomness.arrivals cimport arrival_rate, arrival_wait, arrivals_now
@@ -33,6 +33,7 @@ cdef class DTS(Optimistic):
     Parameters
         n_arms: K, at least 1.
         alpha: exploration, > 0. The MergeDTS paper's tuned value is 0.8^7; Wu & Liu use 0.51.
+        elimination: None as published; `Certified(delta)` eliminates with a guarantee, and nobody meets itself then.
         seed: of the bandit's own random streams; None draws a fresh one.
 
     Cost
@@ -74,8 +75,8 @@ cdef class DTS(Optimistic):
     cdef guess_t *guesses
     cdef int stride
 
-    def __init__(self, n_arms, *, alpha=0.8**7, seed=None):
-        super().__init__(n_arms, alpha=alpha, seed=seed)
+    def __init__(self, n_arms, *, alpha=0.8**7, elimination=None, seed=None):
+        super().__init__(n_arms, alpha=alpha, elimination=elimination, seed=seed)
         cdef int n = self.n_arms, i, j
         cdef versus_t *pair
         self.stride = (n + 15) // 16 * 16
@@ -124,6 +125,10 @@ cdef class DTS(Optimistic):
         return self.pairs + <size_t>j * self.n_arms + i
 
     cdef int choose(self, duel_t *duel) except -1 nogil:
+        if self.referee is not None:
+            duel.first = self.first(False)
+            duel.second = self.second(duel.first)
+            return 0
         if self.calm[WAIT] < 0:  # something was learnt
             if not self.is_calm():
                 duel.first = self.first(False)
@@ -256,9 +261,32 @@ cdef class DTS(Optimistic):
         row.n, row.bar, row.likely, row.scratch = self.n_arms, 0.5, -1, self.guesses
         row.tails = self.tails + <size_t>first * self.stride
         row.tops = self.tops + <size_t>first * self.stride
+        if self.referee is not None:  # nobody meets itself, or is spared: evidence is wanted
+            chosen = beta_argmax(self.rng, &row, first, self.referee.gone, -1)
+            return chosen if chosen >= 0 else first
         # l_i,first > 1/2 is u_first,i < 1/2: first is behind
         chosen = beta_argmax(self.rng, &row, first, self.behind + <size_t>first * self.n_arms, 0.5)
         return chosen if chosen >= 0 else first
+
+    cdef int learn(self, const duel_t *duel, outcome_t outcome) except -1 nogil:
+        cdef int winner = duel.first if outcome == FIRST else duel.second
+        cdef int loser = duel.second if outcome == FIRST else duel.first
+        if self.is_out(winner) or self.is_out(loser):
+            return 0
+        Optimistic.learn(self, duel, outcome)
+        if outcome != TIE and self.rules_out(winner, loser):
+            self.drop(loser)
+        return 0
+
+    cdef void drop(self, int gone) noexcept nogil:
+        """Nobody is behind an arm that is out, or wins against it in the tournament; and it is no candidate."""
+        cdef int n = self.n_arms, i
+        for i in range(n):
+            self.n_behind[i] -= self.behind[<size_t>i * n + gone]
+            self.behind[<size_t>i * n + gone] = self.behind[<size_t>gone * n + i] = 0
+            self.odds[<size_t>i * self.stride + gone] = 0
+            self.rests[<size_t>i * self.stride + gone] = 0
+        self.n_behind[gone] = 2 * n
 
     cdef void count(self, int winner, int loser) noexcept nogil:
         cdef versus_t *won = self.pair(winner, loser)

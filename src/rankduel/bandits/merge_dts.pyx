@@ -24,6 +24,8 @@ cdef class MergeDTS(Merging):
         alpha: exploration, > 0. The paper's tuned value is 0.8^6; the theorem needs > 0.5.
         batch_size: M, at least 2. Tuned 16; the theorem needs at least 4.
         c: C, > 0, added to the time in the bounds. Tuned 4e6; `theoretical` gives the theorem's C(epsilon).
+        elimination: None is the paper's rule with alpha and c, as is `Hoeffding(alpha, c)`; `Certified(delta)` comes with a
+            guarantee, whatever the parameters.
         seed: of the bandit's own random streams; None draws a fresh one.
 
     Cost
@@ -58,9 +60,9 @@ cdef class MergeDTS(Merging):
     cdef guess_t *guesses
     cdef int capacity
 
-    def __init__(self, n_arms, *, alpha=0.8**6, batch_size=16, c=4e6, seed=None):
+    def __init__(self, n_arms, *, alpha=0.8**6, batch_size=16, c=4e6, elimination=None, seed=None):
         self.record_size = sizeof(versus_t)
-        super().__init__(n_arms, alpha=alpha, batch_size=batch_size, c=c, seed=seed)
+        super().__init__(n_arms, alpha=alpha, batch_size=batch_size, c=c, elimination=elimination, seed=seed)
 
     def __dealloc__(self):
         free(self.scores)
@@ -70,6 +72,9 @@ cdef class MergeDTS(Merging):
         first[0] = self.sample_tournament(batch)
         second[0] = self.relative_tournament(batch, first[0])
         return 0
+
+    cdef double wins_of(self, const batch_t *batch, int i, int j) noexcept nogil:
+        return versus(batch, i, j).chance.a - 1
 
     @cython.final
     cdef int sample_tournament(self, const batch_t *batch) noexcept nogil:

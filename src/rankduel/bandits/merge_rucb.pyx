@@ -23,6 +23,8 @@ cdef class MergeRUCB(Merging):
         alpha: exploration, > 0. The MergeDTS paper's tuned value is 0.8^6; the theorem needs > 0.5.
         batch_size: M, at least 2. Tuned 8; the theorem needs at least 4.
         c: C, > 0, added to the time in the bounds. Tuned 4e5; `theoretical` gives the theorem's.
+        elimination: None is the paper's rule with alpha and c, as is `Hoeffding(alpha, c)`; `Certified(delta)` comes with a
+            guarantee, whatever the parameters.
         seed: of the bandit's own random streams; None draws a fresh one.
 
     Cost
@@ -45,9 +47,9 @@ cdef class MergeRUCB(Merging):
         0
     """
 
-    def __init__(self, n_arms, *, alpha=0.8**6, batch_size=8, c=4e5, seed=None):
+    def __init__(self, n_arms, *, alpha=0.8**6, batch_size=8, c=4e5, elimination=None, seed=None):
         self.record_size = sizeof(bound_t)
-        super().__init__(n_arms, alpha=alpha, batch_size=batch_size, c=c, seed=seed)
+        super().__init__(n_arms, alpha=alpha, batch_size=batch_size, c=c, elimination=elimination, seed=seed)
 
     cdef int choose_in(self, const batch_t *batch, int *first, int *second) except -1 nogil:
         cdef int c = below(self.rng, batch.size), j
@@ -62,6 +64,9 @@ cdef class MergeRUCB(Merging):
                 consider(self.rng, &best, bound, j)
         first[0], second[0] = c, best.index
         return 0
+
+    cdef double wins_of(self, const batch_t *batch, int i, int j) noexcept nogil:
+        return self.bound(batch, i, j).wins
 
     cdef bound_t *bound(self, const batch_t *batch, int i, int j) noexcept nogil:
         return <bound_t *>batch.pairs + <size_t>i * batch.size + j

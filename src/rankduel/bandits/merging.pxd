@@ -2,6 +2,7 @@ cimport numpy as cnp
 from libc.stdint cimport int64_t, uint8_t
 
 from rankduel.bandits.base cimport Bandit, duel_t, outcome_t
+from rankduel.bandits.certificate cimport Certificate
 
 cdef struct batch_t:
     int size
@@ -11,6 +12,7 @@ cdef struct batch_t:
 
 
 cdef class Merging(Bandit):
+    cdef Certificate certificate  # None: the paper's rule
     cdef double alpha, c, log_c, max_size
     cdef int batch_size, stage, n_batches
     cdef size_t record_size
@@ -24,6 +26,8 @@ cdef class Merging(Bandit):
     cdef int choose_in(self, const batch_t *batch, int *first, int *second) except -1 nogil
     cdef void meet(self, void *record) noexcept nogil
     cdef void count(self, batch_t *batch, int winner, int loser, double *wins, double *losses) noexcept nogil
+    cdef double wins_of(self, const batch_t *batch, int i, int j) noexcept nogil
+    cdef bint all_even(self) noexcept nogil
     cdef int dress(self, batch_t *batch) except -1 nogil
     cdef size_t n_bytes(self, int size) noexcept nogil
 
@@ -32,7 +36,7 @@ cdef class Merging(Bandit):
     cdef int place_arms(self, batch_t *batch) except -1 nogil
     cdef int deal(self) except -1
     cdef int set_batches(self, cnp.ndarray arms, cnp.ndarray sizes, cnp.ndarray pairs, cnp.ndarray bytes) except -1
-    cdef int eliminate(self, int arm) except -1 nogil
+    cdef int eliminate(self, int arm, int by) except -1 nogil
     cdef int join(self, int absorbed, int into) except -1 nogil
     cdef int repartition(self) except -1 nogil
     cdef bint pair_up(self) except -1 nogil

@@ -9,6 +9,8 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memmove, memset
 
 from rankduel.bandits.base cimport FIRST, TIE, Bandit, duel_t, outcome_t
+from rankduel.bandits.certificate cimport FAR, Certificate, Eliminations
+from rankduel.bandits.elimination import Hoeffding, elimination_from
 from rankduel.bandits.parameters import number, whole
 from rankduel.randomness import generator
 
@@ -49,10 +51,17 @@ cdef class Merging(Bandit):
     half of the arms of a stage are gone, small batches are merged with large ones. Counts survive every merge.
     """
 
-    def __init__(self, n_arms, *, alpha, batch_size, c, seed):
+    def __init__(self, n_arms, *, alpha, batch_size, c, elimination, seed):
+        elimination = elimination_from(elimination)
+        if isinstance(elimination, Hoeffding):
+            alpha, c, elimination = elimination.alpha, elimination.c, None
         alpha, c = number("alpha", alpha), number("c", c)
         batch_size = whole("batch_size", batch_size, minimum=2)
-        super().__init__(n_arms, seed=seed, alpha=alpha, batch_size=batch_size, c=c)
+        super().__init__(n_arms, seed=seed, alpha=alpha, batch_size=batch_size, c=c, elimination=elimination)
+        self.out = Eliminations(self.n_arms) if elimination is None else Certificate(self.n_arms, elimination)
+        self.certificate = None if elimination is None else self.out
+        self._adopt("", self.out)
+        self._ranges.update(self.out.ranges)
         self.alpha, self.batch_size, self.c, self.max_size = alpha, batch_size, c, 1.5 * batch_size
         self.log_c = log(self.c)
         self.won = <int64_t *>self.array("won", self.n_arms)
@@ -74,7 +83,7 @@ cdef class Merging(Bandit):
             c = ((4 * alpha - 1) * n_arms**2 * horizon / (2 * alpha - 1)) ** (1 / (2 * alpha - 1))
         except OverflowError:
             raise ValueError(f"alpha must be larger for that many arms: C(epsilon) overflows at {alpha}") from None
-        return cls(n_arms, alpha=alpha, batch_size=batch_size, c=c, seed=seed)
+        return cls(n_arms, alpha=alpha, batch_size=batch_size, c=c, elimination=None, seed=seed)
 
     def __dealloc__(self):
         cdef int m
@@ -95,6 +104,10 @@ cdef class Merging(Bandit):
 
     cdef void count(self, batch_t *batch, int winner, int loser, double *wins, double *losses) noexcept nogil:
         """Add a win to the records of two places; the loser's wins and losses against the winner are then these."""
+
+    cdef double wins_of(self, const batch_t *batch, int i, int j) noexcept nogil:
+        """Of place i over place j."""
+        return 0
 
     cdef int dress(self, batch_t *batch) except -1 nogil:
         """Lay out what is kept per batch beside the records; called when its arms have changed."""
@@ -125,15 +138,31 @@ cdef class Merging(Bandit):
         self.fought[winner] += 1
         self.fought[loser] += 1
         self.count(batch, self.place[winner], self.place[loser], &wins, &losses)  # line 16
+        if self.certificate is not None:
+            if self.certificate.hear(winner, loser, losses - 1, wins, 0.5, FAR) and self.n_alive > 1:
+                self.eliminate(loser, winner)
+            elif self.n_batches == 1 and self.certificate.even(wins, losses):
+                self.tied = self.all_even()
+            return 0
         # Line 10: remove a_i if u_ij < 1/2. Only this pair's bound has fallen; all others grow with t.
         n = wins + losses
         margin = n / 2 - wins
         if margin > 0 and margin * margin > self.alpha * n * self.log_c:  # most pairs stop here: log c < log(t + c)
             if margin * margin > self.alpha * n * log(self.told + self.c):
-                self.eliminate(loser)
+                self.eliminate(loser, winner)
         return 0
 
-    cdef int eliminate(self, int arm) except -1 nogil:
+    cdef bint all_even(self) noexcept nogil:
+        """Whether each two arms of the last batch are known to be within the tolerance."""
+        cdef const batch_t *batch = self._batches[0]
+        cdef int i, j
+        for i in range(batch.size):
+            for j in range(i):
+                if not self.certificate.even(self.wins_of(batch, i, j), self.wins_of(batch, j, i)):
+                    return False
+        return True
+
+    cdef int eliminate(self, int arm, int by) except -1 nogil:
         cdef batch_t *batch = self.home[arm]
         cdef int gone = self.place[arm], m, i, k = 0
         cdef int n = batch.size
@@ -144,6 +173,7 @@ cdef class Merging(Bandit):
         memmove(&batch.arms[gone], &batch.arms[gone + 1], (n - gone - 1) * sizeof(int))
         batch.size = n - 1
         self.home[arm] = NULL
+        self.out.out(arm, by, self.told)
         self.n_alive -= 1
         self.place_arms(batch)
         if batch.size == 1 and self.n_batches > 1:  # line 12: merge with the next batch
@@ -153,6 +183,8 @@ cdef class Merging(Bandit):
             self.join(m, (m + 1) % self.n_batches)
         if <int64_t>self.n_alive << self.stage <= self.n_arms:  # line 18: alive <= K / 2^s
             self.repartition()
+        if self.certificate is not None and self.n_batches == 1 and self.n_alive > 1:
+            self.tied = self.all_even()
         return 0
 
     cdef int repartition(self) except -1 nogil:
@@ -306,12 +338,6 @@ cdef class Merging(Bandit):
         """The batches as lists of arms, in the order in which they are visited."""
         cdef int m, i
         return [[self._batches[m].arms[i] for i in range(self._batches[m].size)] for m in range(self.n_batches)]
-
-    @property
-    def alive(self):
-        """The arms still in the race, in ascending order."""
-        cdef int arm
-        return np.array([arm for arm in range(self.n_arms) if self.home[arm] != NULL])
 
     @property
     def champion(self):

@@ -1,4 +1,4 @@
-from rankduel.bandits.base import Bandit
+from rankduel.bandits.judged import Judged
 
-class Optimistic(Bandit):
+class Optimistic(Judged):
     def __init__(self, n_arms: int, *, alpha: float, seed: int | None) -> None: ...

@@ -4,19 +4,20 @@ import numpy as np
 
 from libc.math cimport INFINITY, fmin, log
 
-from rankduel.bandits.base cimport FIRST, TIE, Bandit, duel_t, outcome_t
+from rankduel.bandits.base cimport FIRST, TIE, duel_t, outcome_t
+from rankduel.bandits.judged cimport Judged
 from rankduel.bandits.parameters import number
 
 
-cdef class Optimistic(Bandit):
+cdef class Optimistic(Judged):
     """u_ij = w_ij / n_ij + sqrt(alpha log t / n_ij), for all pairs.
 
     A pair's answer changes when it is played, or when log t passes its `turn`: (n_ij / 2 - w_ij)^2 / (alpha n_ij).
     So most duels touch one pair, and no bound is computed twice.
     """
 
-    def __init__(self, n_arms, *, seed, alpha):
-        super().__init__(n_arms, seed=seed, alpha=number("alpha", alpha))
+    def __init__(self, n_arms, *, seed, alpha, **parameters):
+        super().__init__(n_arms, seed=seed, alpha=number("alpha", alpha), **parameters)
         cdef int n = self.n_arms
         self.alpha = alpha
         self.wins = <double *>self.array("wins", (n, n), np.float64)
@@ -76,8 +77,9 @@ cdef class Optimistic(Bandit):
 
     @property
     def champion(self):
-        """The arm that has won against most others so far; among those, the one with the best record."""
+        """Of the arms left, the one that has won against most others so far; among those, the one with the best record."""
+        alive = self.alive
         wins = self._arrays["wins"]
         played = wins.sum(1) + wins.sum(0)
         rate = (wins.sum(1) + 1) / (played + 2)
-        return int(np.lexsort((rate, (wins > wins.T).sum(1)))[-1])
+        return int(alive[np.lexsort((rate[alive], (wins > wins.T).sum(1)[alive]))[-1]])

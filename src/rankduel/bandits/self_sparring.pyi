@@ -1,4 +1,5 @@
-from rankduel.bandits.base import Bandit
+from rankduel.bandits.elimination import Rule
+from rankduel.bandits.judged import Judged
 
-class SelfSparring(Bandit):
-    def __init__(self, n_arms: int, *, seed: int | None = None) -> None: ...
+class SelfSparring(Judged):
+    def __init__(self, n_arms: int, *, elimination: Rule = None, seed: int | None = None) -> None: ...

@@ -1,10 +1,11 @@
 """Self-Sparring (Sui et al. 2017)."""
 
-from rankduel.bandits.base cimport FIRST, TIE, Bandit, duel_t, outcome_t
+from rankduel.bandits.base cimport FIRST, TIE, duel_t, outcome_t
+from rankduel.bandits.judged cimport Judged
 from rankduel.bandits.patient cimport Patient
 
 
-cdef class SelfSparring(Bandit):
+cdef class SelfSparring(Judged):
     """Find the arm that wins most against the others (the Borda winner) by Thompson sampling against itself.
 
     Idea
@@ -13,6 +14,7 @@ cdef class SelfSparring(Bandit):
 
     Parameters
         n_arms: K, at least 1.
+        elimination: None as published; `Certified(delta)` eliminates with a guarantee, and nobody meets itself then.
         seed: of the bandit's own random streams; None draws a fresh one.
 
     Cost
@@ -38,26 +40,37 @@ cdef class SelfSparring(Bandit):
 
     cdef Patient arms
 
-    def __init__(self, n_arms, *, seed=None):
-        super().__init__(n_arms, seed=seed)
+    def __init__(self, n_arms, *, elimination=None, seed=None):
+        super().__init__(n_arms, elimination=elimination, seed=seed)
         self.arms = Patient(self.n_arms)
         self._adopt("", self.arms)
         self._ranges.update(leader=(-1, self.n_arms - 1), likely=(-1, self.n_arms - 1), rates=(-1, 1), calm=(-1, 1e300))
 
     cdef int choose(self, duel_t *duel) except -1 nogil:
-        duel.first = self.arms.draw(self.rng)
-        duel.second = self.arms.draw(self.rng)
+        if self.referee is None:
+            duel.first = self.arms.draw(self.rng)
+            duel.second = self.arms.draw(self.rng)
+            return 0
+        duel.first = duel.second = self.arms.draw_but(self.rng, -1, self.referee.gone)
+        if self.n_alive > 1:
+            duel.second = self.arms.draw_but(self.rng, duel.first, self.referee.gone)
         return 0
 
     cdef int learn(self, const duel_t *duel, outcome_t outcome) except -1 nogil:
-        if outcome != TIE and duel.first == duel.second:  # it wins and loses
-            self.arms.learn_self(duel.first)
-        elif outcome != TIE:
-            self.arms.learn(duel.first, outcome == FIRST)
-            self.arms.learn(duel.second, outcome != FIRST)
+        cdef int winner = duel.first if outcome == FIRST else duel.second
+        cdef int loser = duel.second if outcome == FIRST else duel.first
+        if outcome == TIE or self.is_out(winner) or self.is_out(loser):
+            return 0
+        if winner == loser:  # it wins and loses
+            self.arms.learn_self(winner)
+            return 0
+        self.arms.learn(winner, True)
+        self.arms.learn(loser, False)
+        self.rules_out(winner, loser)
         return 0
 
     @property
     def champion(self):
-        """The arm with the highest posterior mean."""
-        return int(self.arms.means.argmax())
+        """Of the arms left, the one with the highest posterior mean."""
+        alive = self.alive
+        return int(alive[self.arms.means[alive].argmax()])

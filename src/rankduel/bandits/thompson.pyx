@@ -49,8 +49,12 @@ cdef class Thompson:
 
     cdef int draw(self, bitgen_t *rng) noexcept nogil:
         """Draw all arms; the one with the largest draw."""
+        return self.draw_but(rng, -1, NULL)
+
+    cdef int draw_but(self, bitgen_t *rng, int skip, const uint8_t *barred) noexcept nogil:
+        """The same without one arm, and without the barred ones."""
         self.arms.bar, self.arms.likely = self.bar[0], <int>self.likely[0]
-        return beta_argmax(rng, &self.arms, -1, NULL, -1)
+        return beta_argmax(rng, &self.arms, skip, barred, -1)
 
     cdef void learn(self, int arm, bint success) noexcept nogil:
         if success:

@@ -1,12 +1,15 @@
 """Uniform play: the floor under every other bandit."""
 
+import numpy as np
+
 from libc.stdint cimport int64_t
 
-from rankduel.bandits.base cimport FIRST, TIE, Bandit, duel_t, outcome_t
+from rankduel.bandits.base cimport FIRST, TIE, duel_t, outcome_t
+from rankduel.bandits.judged cimport Judged
 from rankduel.randomness.draws cimport below
 
 
-cdef class Uniform(Bandit):
+cdef class Uniform(Judged):
     """Play two different arms at random, whatever has been learnt: what every other bandit must beat.
 
     Idea
@@ -14,6 +17,7 @@ cdef class Uniform(Bandit):
 
     Parameters
         n_arms: K, at least 1.
+        elimination: None: nobody is ever out. `Certified(delta)`: arms go on evidence, and those left are played.
         seed: of the bandit's own random streams; None draws a fresh one.
 
     Cost
@@ -37,28 +41,41 @@ cdef class Uniform(Bandit):
         True
     """
 
+    cdef int64_t *left  # the arms in the race come first
     cdef int64_t *won
     cdef int64_t *fought
 
-    def __init__(self, n_arms, *, seed=None):
-        super().__init__(n_arms, seed=seed)
+    def __init__(self, n_arms, *, elimination=None, seed=None):
+        super().__init__(n_arms, elimination=elimination, seed=seed)
+        self.left = <int64_t *>self.array("left", self.n_arms)
+        self._arrays["left"][:] = np.arange(self.n_arms)
+        self._ranges["left"] = (0, self.n_arms - 1)
         self.won = <int64_t *>self.array("won", self.n_arms)
         self.fought = <int64_t *>self.array("fought", self.n_arms)
 
     cdef int choose(self, duel_t *duel) except -1 nogil:
-        duel.first = below(self.rng, self.n_arms)
-        duel.second = below(self.rng, self.n_arms - 1) if self.n_arms > 1 else 0
-        duel.second += self.n_arms > 1 and duel.second >= duel.first
+        cdef int first = below(self.rng, self.n_alive), second = below(self.rng, self.n_alive - 1) if self.n_alive > 1 else 0
+        second += self.n_alive > 1 and second >= first
+        duel.first, duel.second = <int>self.left[first], <int>self.left[second]
         return 0
 
     cdef int learn(self, const duel_t *duel, outcome_t outcome) except -1 nogil:
-        if outcome != TIE and duel.first != duel.second:
-            self.won[duel.first if outcome == FIRST else duel.second] += 1
-            self.fought[duel.first] += 1
-            self.fought[duel.second] += 1
+        cdef int winner = duel.first if outcome == FIRST else duel.second
+        cdef int loser = duel.second if outcome == FIRST else duel.first
+        cdef int seat = 0
+        if outcome == TIE or winner == loser or self.is_out(winner) or self.is_out(loser):
+            return 0
+        self.won[winner] += 1
+        self.fought[winner] += 1
+        self.fought[loser] += 1
+        if self.rules_out(winner, loser):
+            while self.left[seat] != loser:
+                seat += 1
+            self.left[seat], self.left[self.n_alive] = self.left[self.n_alive], loser
         return 0
 
     @property
     def champion(self):
-        """The arm with the best record so far."""
-        return int(((self._arrays["won"] + 1) / (self._arrays["fought"] + 2)).argmax())
+        """Of the arms left, the one with the best record so far."""
+        alive = self.alive
+        return int(alive[((self._arrays["won"] + 1) / (self._arrays["fought"] + 2))[alive].argmax()])

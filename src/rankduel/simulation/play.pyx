@@ -43,8 +43,8 @@ cdef class Play:
 
     @property
     def settled(self):
-        """One arm is left: nothing will change any more."""
-        return self.bandit.n_alive == 1
+        """One arm is left, or those left are tied: nothing will change any more."""
+        return self.bandit.n_alive == 1 or self.bandit.tied
 
     @property
     def over(self):
@@ -60,14 +60,14 @@ cdef class Play:
             if self.settled:
                 self.settled_at = self.duels
         if self.world.measured and self.settled:
-            winner = self.bandit.winner
+            winner = self.bandit.champion
             with nogil:
                 self.show(winner, until)
 
     cdef int run(self, int64_t until) except -1 nogil:
         cdef duel_t duel
         duel.first_propensity = duel.second_propensity = 0
-        while self.duels < until and self.bandit.n_alive > 1:
+        while self.duels < until and self.bandit.n_alive > 1 and not self.bandit.tied:
             duel.number = self.bandit.asked + 1
             self.bandit.choose(&duel)
             self.bandit.asked += 1

@@ -103,8 +103,8 @@ def simulate(
     measures: dict[str, list[float]] = {name: [] for name in play.world.measures()}
     for point in points.tolist():
         _advance(play, point, watch)
-        rest = point - play.duels  # one arm is left: it meets itself
-        curve.append(play.regret + (rest * cost.gaps[bandit.winner] if cost is not None and rest else 0.0))
+        rest = point - play.duels  # one arm is left, or tied ones: the champion meets itself
+        curve.append(play.regret + (rest * cost.gaps[bandit.champion] if cost is not None and rest else 0.0))
         for name, value in play.world.measures().items():
             measures[name].append(value)
     _advance(play, horizon, watch)

@@ -1,0 +1,165 @@
+"""The certificate: one e-process per arm, whoever chooses the duels. docs/certified.md has the rule and its proof."""
+
+import math
+
+import numpy as np
+
+cimport numpy as cnp
+from libc.math cimport fabs, log1p, sqrt
+from libc.stdint cimport int32_t, int64_t, uint8_t
+
+from rankduel.bandits.elimination import Elimination
+from rankduel.bandits.pairs cimport Pairs, count_win, meeting_t, wins
+
+cnp.import_array()
+
+
+cdef class Eliminations:
+    """Who is out, since when and by whom: `gone` is 0, ELIMINATED or RETIRED. Its arrays are state of whoever owns it."""
+
+    def __init__(self, n_arms):
+        self.arrays = {
+            "gone": np.zeros(n_arms, np.uint8),
+            "gone_at": np.zeros(n_arms, np.int64),
+            "gone_by": np.zeros(n_arms, np.int32),
+        }
+        self.settle()
+
+    def settle(self):
+        """Find the arrays again."""
+        self.n_arms = len(self.arrays["gone"])
+        self.gone = <uint8_t *>cnp.PyArray_DATA(self.arrays["gone"])
+        self.at = <int64_t *>cnp.PyArray_DATA(self.arrays["gone_at"])
+        self.by = <int32_t *>cnp.PyArray_DATA(self.arrays["gone_by"])
+
+    @property
+    def ranges(self):
+        """Of the values that kernels trust."""
+        return {"gone": (0, RETIRED), "gone_by": (0, len(self.arrays["gone"]) - 1)}
+
+    @property
+    def alive(self):
+        """The arms that are not out."""
+        return np.flatnonzero(self.arrays["gone"] == 0)
+
+    cdef void out(self, int arm, int by, int64_t told) noexcept nogil:
+        self.gone[arm], self.at[arm], self.by[arm] = ELIMINATED, told, by
+
+    def evidence_against(self, arm):
+        """The natural logarithm of the evidence against an arm; None where the rule keeps none."""
+        return None
+
+    def more_state(self):
+        """What a snapshot keeps beside the arrays, by name."""
+        return {}
+
+    def load(self, arrays):
+        """Take that in again."""
+
+    def listed(self):
+        """All eliminations, in their order."""
+        arms = np.flatnonzero(self.arrays["gone"] == ELIMINATED)
+        arms = arms[np.argsort(self.arrays["gone_at"][arms], kind="stable")].tolist()
+        return tuple(Elimination(arm, self.at[arm], self.by[arm], self.evidence_against(arm)) for arm in arms)
+
+
+cdef class Certificate(Eliminations):
+    """Evidence against each arm, from all of its duels, and intervals for pairs that may be even."""
+
+    def __init__(self, n_arms, rule):
+        super().__init__(n_arms)
+        self.arrays["evidence"] = np.ones((n_arms, 4))
+        self.rule = rule
+        self.settle()
+
+    def settle(self):
+        """Find the arrays again; with a tolerance, half of delta is for the evidence and half for the intervals."""
+        super().settle()
+        if "evidence" not in self.arrays:
+            return
+        self.evidence = <evidence_t *>cnp.PyArray_DATA(self.arrays["evidence"])
+        delta, self.tolerance = self.rule.delta, self.rule.tolerance or 0
+        self.enough, self.fewest = 1 / delta, math.inf
+        if self.tolerance:
+            self.enough = 2 / delta
+            self.log_chances = math.log(max(1, self.n_arms * (self.n_arms - 1) / 2) * 2 / delta)
+            self.scale = 1 / (8 * self.tolerance**2)
+            low, high = 1.0, 1e18
+            while high > 1.0001 * low:  # where the radius has come down to the tolerance
+                middle = math.sqrt(low * high)
+                low, high = (low, middle) if self.radius(middle) <= self.tolerance else (middle, high)
+            self.fewest = low
+
+    def radius(self, double n):
+        """Half the width, after n duels, of an interval that holds p at all times (Robbins' normal mixture)."""
+        return sqrt((n / 4 + self.scale) * (log1p(n / 4 / self.scale) + 2 * self.log_chances)) / n
+
+    def evidence_against(self, arm):
+        """The natural logarithm of the evidence against an arm."""
+        return math.log(max(self.arrays["evidence"][arm].mean(), 1e-300))
+
+    cdef bint hear(
+        self, int winner, int loser, double winner_wins, double loser_wins, double guess, double trust
+    ) noexcept nogil:
+        """Take in a duel before it is counted; true if the evidence against the loser is now enough.
+
+        `guess` is a prediction of the winner's chance, from the past, and `trust` its weight in duels; 1/2 where there is
+        none. What is known of two arms before their duel and nothing else enters a bet.
+        """
+        bet(&self.evidence[winner], True, winner_wins, loser_wins, guess, trust)
+        bet(&self.evidence[loser], False, loser_wins, winner_wins, 1 - guess, trust)
+        return total(&self.evidence[loser]) >= self.enough
+
+    cdef bint even(self, double wins, double losses) noexcept nogil:
+        """Whether two arms are known to be within the tolerance, by their record."""
+        cdef double n = wins + losses
+        if n < self.fewest:
+            return False
+        return (
+            fabs(wins / n - 0.5)
+            + sqrt((n / 4 + self.scale) * (log1p(n / 4 / self.scale) + 2 * self.log_chances)) / n
+            <= self.tolerance
+        )
+
+
+cdef class Referee(Certificate):
+    """A certificate that counts the meetings itself, for bandits that do not."""
+
+    def __init__(self, n_arms, rule):
+        super().__init__(n_arms, rule)
+        self.pairs = Pairs()
+
+    def more_state(self):
+        """The meetings."""
+        return {"meetings": self.pairs.table()}
+
+    def load(self, arrays):
+        """Take the meetings in again."""
+        self.pairs = Pairs()
+        self.pairs.load(arrays["meetings"], len(self.arrays["gone"]))
+
+    cdef bint judge(self, int winner, int loser) except -1 nogil:
+        """Take in a duel; true if the evidence against the loser is now enough."""
+        cdef meeting_t *meeting = self.pairs.meet(winner, loser, self.gone)
+        cdef bint enough = self.hear(
+            winner, loser, wins(meeting, winner, loser), wins(meeting, loser, winner), 0.5, FAR
+        )
+        count_win(meeting, winner, loser)
+        return enough
+
+    cdef bint has_evened(self, int i, int j) noexcept nogil:
+        """Whether two arms are known to be within the tolerance."""
+        cdef const meeting_t *meeting = self.pairs.find(i, j)
+        return self.even(wins(meeting, i, j), wins(meeting, j, i))
+
+    cdef bint all_even(self) noexcept nogil:
+        """Whether there are several arms left, and each two of them are known to be within the tolerance."""
+        cdef int n = <int>self.n_arms, i, j, left = 0
+        for i in range(n):
+            if self.gone[i]:
+                continue
+            left += 1
+            for j in range(i):
+                if not self.gone[j] and not self.has_evened(i, j):
+                    return False
+        return left > 1

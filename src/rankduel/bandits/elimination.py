@@ -1,0 +1,142 @@
+"""When an arm is eliminated: the rules to choose from, and what is known afterwards."""
+
+import math
+from dataclasses import dataclass, fields
+
+from rankduel.bandits.parameters import number
+from rankduel.spec import parse
+
+__all__ = ["Certified", "Confidence", "Decision", "Elimination", "Hoeffding", "Rule", "elimination_from"]
+
+
+@dataclass(frozen=True)
+class Certified:
+    """Eliminate on evidence that adds up over all opponents; the best arm is ever lost with probability `delta` at most.
+
+    The best arm is the Condorcet winner: given the past, it wins each of its duels with probability 1/2 at least. The
+    promise holds at any time, for any number of arms, and whoever is chosen to meet (docs/certified.md has the proof).
+    With a `tolerance`, arms end together as soon as each two of them are known to be within it: |p - 1/2| < tolerance.
+
+    >>> Certified(delta=0.05)
+    Certified(delta=0.05)
+    >>> Certified(delta=0)
+    Traceback (most recent call last):
+    ValueError: delta must be > 0 and <= 0.5, got 0
+    """
+
+    delta: float = 0.01
+    tolerance: float | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "delta", number("delta", self.delta, at_most=0.5))
+        if self.tolerance is not None:
+            object.__setattr__(self, "tolerance", number("tolerance", self.tolerance, at_most=0.25))
+
+    def __repr__(self) -> str:
+        return _spec(self)
+
+
+@dataclass(frozen=True)
+class Hoeffding:
+    """Eliminate an arm when w / n + sqrt(alpha log(t + c) / n) < 1/2 against one opponent: the rule of the paper.
+
+    >>> Hoeffding(alpha=0.8**6, c=4e6)
+    Hoeffding(alpha=0.2621440000000001, c=4000000.0)
+    """
+
+    alpha: float
+    c: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "alpha", number("alpha", self.alpha))
+        object.__setattr__(self, "c", number("c", self.c))
+
+
+Rule = Certified | Hoeffding | str | None  # as it is handed to a bandit
+
+
+def elimination_from(value: object) -> Certified | Hoeffding | None:
+    """A rule, from itself or as people type it.
+
+    >>> elimination_from("Certified(delta=0.05, tolerance=0.01)")
+    Certified(delta=0.05, tolerance=0.01)
+    """
+    if value is None or isinstance(value, Certified | Hoeffding):
+        return value
+    rules: dict[str, type[Certified] | type[Hoeffding]] = {"Certified": Certified, "Hoeffding": Hoeffding}
+    if isinstance(value, str):
+        name, options = parse(value)
+        if name in rules:
+            known = [field.name for field in fields(rules[name])]
+            for option in options:
+                if option not in known:
+                    raise ValueError(f"{name} has no option {option!r}, expected {', '.join(known)}")
+            return rules[name](**options)  # type: ignore[arg-type]
+    raise ValueError(f"elimination must be Certified(delta=...) or Hoeffding(alpha=..., c=...), got {value!r}")
+
+
+def _spec(rule: Certified) -> str:
+    given = {field.name: getattr(rule, field.name) for field in fields(rule)}
+    return f"{type(rule).__name__}({', '.join(f'{name}={value}' for name, value in given.items() if value is not None)})"
+
+
+@dataclass(frozen=True)
+class Elimination:
+    """An arm that is out: after which duel, who won that duel, and how strong the evidence was then."""
+
+    arm: int
+    told: int  # outcomes learnt by then
+    by: int
+    evidence: float | None  # natural logarithm; it adds up over all opponents. None where the rule has no such number
+
+    def __str__(self) -> str:
+        strength = "" if self.evidence is None else f", evidence {self.evidence:.2f}"
+        return f"arm {self.arm} is out since duel {self.told:,}, which arm {self.by} won{strength}"
+
+
+@dataclass(frozen=True)
+class Confidence:
+    """What is guaranteed now. `delta` is the largest chance that the best arm is not among `alive`; None: not known."""
+
+    delta: float | None
+    alive: tuple[int, ...]
+    tied: bool
+    tolerance: float | None
+    doubt: float = 0.0  # the least evidence against any arm left, a logarithm; if all carry much, there is no best arm
+
+    @property
+    def p_best_exists(self) -> float:
+        """A p-value, good at any time, of "some arm is at least as good as each other one"."""
+        return min(1.0, math.exp(-self.doubt))
+
+    def __str__(self) -> str:
+        left = f"arm {self.alive[0]}" if len(self.alive) == 1 else f"one of the {len(self.alive)} arms left"
+        if self.delta is None:
+            return f"Nothing is guaranteed: the rule has no proof for these parameters. Its answer is {left}."
+        sure = f"With probability {1 - self.delta:g} at least, at whatever time you look"
+        text = f"{sure}: if some arm is at least as good as each other one, it is {left}"
+        if self.tied and self.tolerance is not None:
+            text += f", and each two of them are within {self.tolerance:g} of even"
+        if self.p_best_exists <= 0.1:
+            text += f". But perhaps no arm is: each one left carries evidence against it (p = {self.p_best_exists:.2g})"
+        return text + "."
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The end of a tournament, or where it stands: the winner, or the arms that are tied, and why the others are out."""
+
+    winner: int | None
+    tied: tuple[int, ...]
+    confidence: Confidence
+    eliminated: tuple[Elimination, ...]  # in their order
+
+    def __str__(self) -> str:
+        if self.winner is not None:
+            head = f"The winner is arm {self.winner}."
+        elif self.tied:
+            head = f"Arms {', '.join(map(str, self.tied))} are tied."
+        else:
+            head = f"Not decided: {len(self.confidence.alive)} arms are left."
+        return f"{head} {self.confidence}"
+

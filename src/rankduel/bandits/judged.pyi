@@ -1,0 +1,3 @@
+from rankduel.bandits.base import Bandit
+
+class Judged(Bandit): ...

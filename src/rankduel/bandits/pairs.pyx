@@ -1,0 +1,103 @@
+"""Who has met whom: a hash table of the pairs that met, which forgets pairs of eliminated arms when it must grow."""
+
+import numpy as np
+
+from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.stdlib cimport calloc, free
+
+cdef int FEWEST = 10  # bits of the first size
+
+
+cdef inline uint64_t key_of(int i, int j) noexcept nogil:
+    return (<uint64_t>i << 32 | <uint64_t>j) if i < j else (<uint64_t>j << 32 | <uint64_t>i)
+
+
+cdef inline int low_of(uint64_t key) noexcept nogil:
+    return <int>(key >> 32)
+
+
+cdef inline int high_of(uint64_t key) noexcept nogil:
+    return <int>(key & <uint64_t>0xFFFFFFFF)
+
+
+cdef class Pairs:
+    """Wins of arm i over arm j, for those who met."""
+
+    def __cinit__(self):
+        self.size, self.shift = 1 << FEWEST, 64 - FEWEST
+        self.meetings = <meeting_t *>calloc(self.size, sizeof(meeting_t))
+        if self.meetings == NULL:
+            raise MemoryError
+
+    def __dealloc__(self):
+        free(self.meetings)
+
+    cdef meeting_t *find(self, int i, int j) noexcept nogil:
+        """The meeting of two arms, NULL if they have not met. The pointer is good until the next `meet`."""
+        cdef uint64_t key = key_of(i, j)
+        cdef int64_t at = place(self, key)
+        return &self.meetings[at] if self.meetings[at].key == key else NULL
+
+    cdef meeting_t *meet(self, int i, int j, const uint8_t *gone) except NULL nogil:
+        """The meeting of two arms, made if they have not met. Pairs of `gone` arms may be forgotten here."""
+        cdef uint64_t key = key_of(i, j)
+        cdef int64_t at = place(self, key)
+        if self.meetings[at].key != key:
+            if 2 * (self.used + 1) > self.size:
+                self.grow(gone)
+                at = place(self, key)
+            self.meetings[at].key = key
+            self.used += 1
+        return &self.meetings[at]
+
+    cdef int grow(self, const uint8_t *gone) except -1 nogil:
+        """Forget the pairs that nobody needs, and make room for as many again as are left."""
+        cdef meeting_t *old = self.meetings
+        cdef int64_t n = self.size, left = 0, k
+        for k in range(n):
+            if old[k].key and (gone == NULL or not (gone[low_of(old[k].key)] or gone[high_of(old[k].key)])):
+                left += 1
+            else:
+                old[k].key = 0
+        self.size, self.shift = 1 << FEWEST, 64 - FEWEST
+        while self.size < 4 * left:
+            self.size, self.shift = 2 * self.size, self.shift - 1
+        self.meetings = <meeting_t *>calloc(self.size, sizeof(meeting_t))
+        if self.meetings == NULL:
+            self.meetings, self.size = old, n
+            with gil:
+                raise MemoryError
+        self.used = left
+        for k in range(n):
+            if old[k].key:
+                self.meetings[place(self, old[k].key)] = old[k]
+        free(old)
+        return 0
+
+    def table(self):
+        """All meetings by arms, in their order: rows of lower arm, higher arm, wins of the lower, wins of the higher."""
+        cdef int64_t k
+        rows = [
+            (self.meetings[k].key, self.meetings[k].low, self.meetings[k].high)
+            for k in range(self.size)
+            if self.meetings[k].key
+        ]
+        table = np.array(sorted(rows), np.int64).reshape(-1, 3)
+        return np.column_stack([table[:, 0] >> 32, table[:, 0] & 0xFFFFFFFF, table[:, 1:]])
+
+    def load(self, table, n_arms):
+        """Be what a table says."""
+        cdef meeting_t *meeting
+        for low, high, low_wins, high_wins in table.tolist():
+            if not 0 <= low < high < n_arms or low_wins < 0 or high_wins < 0:
+                raise ValueError(f"no meeting of arms {low} and {high} with {low_wins} and {high_wins} wins")
+            meeting = self.meet(low, high, NULL)
+            meeting.low, meeting.high = low_wins, high_wins
+
+
+cdef int64_t place(Pairs pairs, uint64_t key) noexcept nogil:
+    """Where a key is, or should be."""
+    cdef int64_t at = <int64_t>((key * <uint64_t>0x9E3779B97F4A7C15) >> pairs.shift)
+    while pairs.meetings[at].key and pairs.meetings[at].key != key:
+        at = (at + 1) & (pairs.size - 1)
+    return at
