@@ -30,7 +30,7 @@ from rankduel.bandits import (
 )
 from rankduel.errors import DatasetError, RankduelError, SnapshotError, UnknownDuel
 from rankduel.preferences import PreferenceMatrix, Regret, Utilities, problems, regret
-from rankduel.simulation import Run, SearchWorld, simulate, simulate_runs
+from rankduel.simulation import Run, SearchWorld, delays, simulate, simulate_runs
 from rankduel.types import Duel, Outcome
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ __all__ = [
     "bandit_from",
     "clicks",
     "datasets",
+    "delays",
     "estimate_preferences",
     "interleaving",
     "lab",
