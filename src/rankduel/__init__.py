@@ -36,6 +36,7 @@ from rankduel.types import Duel, Outcome
 if TYPE_CHECKING:
     from rankduel import lab
     from rankduel.lab import Estimate, estimate_preferences
+    from rankduel.lab.planning import Forecast, plan
 
 __version__ = "0.1.0"
 
@@ -49,6 +50,7 @@ __all__ = [
     "DatasetError",
     "Duel",
     "Estimate",
+    "Forecast",
     "MergeDTS",
     "MergeRUCB",
     "MultiUCB",
@@ -73,6 +75,7 @@ __all__ = [
     "estimate_preferences",
     "interleaving",
     "lab",
+    "plan",
     "problems",
     "regret",
     "simulate",
@@ -82,7 +85,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """The lab is imported when it is first asked for: `import rankduel` stays quick."""
-    if name not in {"Estimate", "estimate_preferences", "lab"}:
+    if name not in {"Estimate", "Forecast", "estimate_preferences", "lab", "plan"}:
         raise AttributeError(f"module 'rankduel' has no attribute {name!r}")
-    lab = import_module("rankduel.lab")
+    lab = import_module("rankduel.lab.planning" if name in {"Forecast", "plan"} else "rankduel.lab")
     return lab if name == "lab" else getattr(lab, name)

@@ -78,13 +78,10 @@ cdef class Delay:
         """The sha256 of all that decides how late outcomes come."""
         return hashlib.sha256(repr((type(self).__name__, self._options())).encode()).hexdigest()
 
-    def _own(self):
-        """The law's own options."""
-        return {}
-
     def _options(self):
+        """What it was made of."""
         shared = {"in_flight": self.in_flight, "unanswered": self.unanswered or None, "timeout": self.timeout}
-        return self._own() | {name: value for name, value in shared.items() if value is not None}
+        return {name: value for name, value in shared.items() if value is not None}
 
     def __repr__(self):
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self._options().items())})"
@@ -116,8 +113,8 @@ cdef class Fixed(Delay):
     cdef int64_t draw(self, bitgen_t *rng) noexcept nogil:
         return self.duels
 
-    def _own(self):
-        return {"duels": self.duels}
+    def _options(self):
+        return {"duels": self.duels, **super()._options()}
 
 
 cdef class Geometric(Delay):
@@ -139,8 +136,8 @@ cdef class Geometric(Delay):
     cdef int64_t draw(self, bitgen_t *rng) noexcept nogil:
         return random_geometric(rng, self.chance) - 1
 
-    def _own(self):
-        return {"mean": self.mean}
+    def _options(self):
+        return {"mean": self.mean, **super()._options()}
 
 
 cdef class Empirical(Delay):
@@ -157,7 +154,7 @@ cdef class Empirical(Delay):
 
     def __init__(self, delays=None, *, file=None, in_flight=None, unanswered=0.0, timeout=None):
         super().__init__(in_flight=in_flight, unanswered=unanswered, timeout=timeout)
-        if (delays is None) == (file is None):
+        if (delays is None) is (file is None):
             raise ValueError("Empirical needs delays=[...] or file='...', one of the two")
         values = delays if file is None else _words(file)
         array = np.array([_duels("a delay", value, 0) for value in values], np.int64)
@@ -176,17 +173,19 @@ cdef class Empirical(Delay):
         """Of the delays, in duels."""
         return float(self.delays.mean())
 
-    def _own(self):
-        return {"delays": self.delays.tolist()}
+    def _options(self):
+        return {"delays": self.delays.tolist(), **super()._options()}
 
     def __repr__(self):
         if self.n <= SHORT:
             return super().__repr__()
-        options = "".join(f", {name}={value!r}" for name, value in self._options().items() if name != "delays")
+        shared = super()._options()
+        options = "".join(f", {name}={value!r}" for name, value in shared.items())
         return f"<Empirical: {self.n:,} delays, {self.mean:,.1f} on average{options}>"
 
 
 LAWS = {"Fixed": Fixed, "Geometric": Geometric, "Empirical": Empirical}
+OPTIONS = {"Fixed": "duels", "Geometric": "mean", "Empirical": "delays or file"}
 
 
 def delay_from(spec):
@@ -201,7 +200,9 @@ def delay_from(spec):
     try:
         return LAWS[name](**options)
     except TypeError as error:
-        raise ValueError(f"cannot make a delay of {spec!r}: {error}") from None
+        raise ValueError(
+            f"{spec}: {error}; options of {name}: {OPTIONS[name]}, in_flight, unanswered, timeout"
+        ) from None
 
 
 def _made(law, options):
