@@ -104,20 +104,20 @@ class Forecast:
             f"{self.problem}: {self.n_rankers} rankers, {self.daily_duels:,} duels a day; {runs} runs, "
             f"seed {self.seed}",
             self.bandit,
-            f"{'':16}{'mean':>12}{'10 %':>12}{'50 %':>12}{'90 %':>12}",
-            *_lines(outlook, self.horizon),
+            f"{'':12}{'mean':>12}{'10 %':>12}{'50 %':>12}{'90 %':>12}",
         ]
         if self.late is not None:
-            lines += [f"without delay ({self.delay} above)", *_lines(self.prompt, self.horizon)]
-            prices = {quantity: self.price(quantity) for quantity in ("duels", "regret")}
-            told = [f"{p[0]:+.0%} ± {p[1]:.0%} {quantity}" for quantity, p in prices.items() if p is not None]
-            lines += [f"price of delay:    {', '.join(told)}"] if told else []
+            lines += [f"with {self.delay}", *_lines(self.late, self.horizon), "without delay"]
+        lines += _lines(self.prompt, self.horizon)
+        if prices := {name: price for name in ("duels", "regret") if (price := self.price(name)) is not None}:
+            told = [f"{price:+.0%} ± {error:.0%} {name}" for name, (price, error) in prices.items()]
+            lines.append(f"price of delay:    {', '.join(told)}")
         if outlook.waited:
             lines.append(f"without a duel:    {outlook.waited:.1%} of the pages, which showed the champion")
         lines += [
             f"within {f'{self.deadline:g} days:':12}{outlook.in_time} of {runs} runs",
-            f"the best won:      {outlook.right} of {runs} runs, another {outlook.ended - outlook.right}, nobody "
-            f"{runs - outlook.ended}",
+            f"the best won:      {outlook.right} of {runs} runs, another {outlook.ended - outlook.right}, "
+            f"nobody {runs - outlook.ended}",
             "guarantee:         "
             + ("none" if self.delta is None else f"the best is lost with a chance of at most {self.delta:g}"),
         ]
@@ -275,7 +275,7 @@ def _lines(outlook: Outlook, horizon: int) -> list[str]:
     for quantity in ("duels", "days", "regret"):
         spread = getattr(outlook, quantity)
         cells = [spread.mean, spread.p10, spread.p50, spread.p90]
-        lines.append(f"{quantity:16}" + "".join(f"{_figure(quantity, cell, horizon):>12}" for cell in cells))
+        lines.append(f"{quantity:12}" + "".join(f"{_figure(quantity, cell, horizon):>12}" for cell in cells))
     return lines
 
 
