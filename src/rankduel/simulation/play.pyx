@@ -48,8 +48,9 @@ cdef class Play:
     def __init__(self, Bandit bandit not None, World world not None, regret, Delay delay=None):
         self.bandit, self.world, self.delay = bandit, world, delay
         self.flight = Flight()
-        self._bit_generator = bit_generator(world.seed, "delay")
-        self.rng = <bitgen_t *>PyCapsule_GetPointer(self._bit_generator.capsule, "BitGenerator")
+        if delay is not None:
+            self._bit_generator = bit_generator(world.seed, "delay")
+            self.rng = <bitgen_t *>PyCapsule_GetPointer(self._bit_generator.capsule, "BitGenerator")
         self._gaps = np.full(bandit.n_arms, np.nan) if regret is None else np.ascontiguousarray(regret.gaps, np.float64)
         self.gaps = <const double *>cnp.PyArray_DATA(self._gaps)
         self.combine = MEAN if regret is None else {"mean": MEAN, "min": MIN, "max": MAX}[regret.combine]
