@@ -65,7 +65,7 @@ def test_another_delay_is_another_run() -> None:
 
 def test_many_rankers_on_a_page_are_never_late() -> None:
     world = rd.SearchWorld(rd.datasets.synthetic(n_queries=20, n_rankers=5, seed=1))
-    with pytest.raises(ValueError, match=r"MultiUCB hears of every page at once: .* with Fixed\(duels=5\)"):
+    with pytest.raises(ValueError, match=r"MultiUCB hears of every page at once, not with Fixed\(duels=5\)"):
         experiment(problem=world, bandits=("MultiUCB",), delay=rd.delays.Fixed(5))
 
 

@@ -9,7 +9,7 @@ from functools import cache, cached_property
 from pathlib import Path
 
 import rankduel
-from rankduel.bandits import any_bandit_from, bandit_from, code_of, split
+from rankduel.bandits import Bandit, any_bandit_from, bandit_from, code_of, split
 from rankduel.preferences import Kind, PreferenceMatrix, problems
 from rankduel.simulation import (
     Delay,
@@ -120,8 +120,9 @@ class Experiment:
             if times > 1:
                 raise ValueError(f"{self.bandits[self.specs.index(spec)]} is there {times} times, as {spec}")
         regret_of(self.problem, self.kind)  # does this problem have that regret?
-        if self.delay is not None and any(spec.startswith("MultiUCB(") for spec in self.specs):
-            raise ValueError(f"MultiUCB hears of every page at once: it is not played with {self.delay!r}")
+        for spec in self.specs if self.delay is not None else ():
+            if not isinstance(made := any_bandit_from(spec, self.problem.n_arms, seed=0), Bandit):
+                raise ValueError(f"{type(made).__name__} hears of every page at once, not with {self.delay!r}")
         if not self.checkpoints:
             object.__setattr__(self, "checkpoints", tuple(log_checkpoints(self.horizon).tolist()))
 
