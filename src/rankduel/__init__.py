@@ -36,12 +36,13 @@ from rankduel.bandits import (
 )
 from rankduel.errors import DatasetError, RankduelError, SnapshotError, UnknownDuel
 from rankduel.preferences import PreferenceMatrix, Regret, Utilities, problems, regret
-from rankduel.simulation import Run, SearchWorld, simulate, simulate_runs
+from rankduel.simulation import Run, SearchWorld, delays, simulate, simulate_runs
 from rankduel.types import Duel, Outcome
 
 if TYPE_CHECKING:
     from rankduel import lab
     from rankduel.lab import Estimate, estimate_preferences
+    from rankduel.lab.planning import Forecast, plan
 
 __version__ = "0.1.0"
 
@@ -60,6 +61,7 @@ __all__ = [
     "Duel",
     "Elimination",
     "Estimate",
+    "Forecast",
     "Hoeffding",
     "MergeDTS",
     "MergeRUCB",
@@ -81,9 +83,11 @@ __all__ = [
     "bandit_from",
     "clicks",
     "datasets",
+    "delays",
     "estimate_preferences",
     "interleaving",
     "lab",
+    "plan",
     "problems",
     "regret",
     "simulate",
@@ -93,7 +97,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """The lab is imported when it is first asked for: `import rankduel` stays quick."""
-    if name not in {"Estimate", "estimate_preferences", "lab"}:
+    if name not in {"Estimate", "Forecast", "estimate_preferences", "lab", "plan"}:
         raise AttributeError(f"module 'rankduel' has no attribute {name!r}")
-    lab = import_module("rankduel.lab")
+    lab = import_module("rankduel.lab.planning" if name in {"Forecast", "plan"} else "rankduel.lab")
     return lab if name == "lab" else getattr(lab, name)

@@ -73,6 +73,7 @@ def test_more_runs_and_bandits_compute_only_what_is_new(tmp_path: Path) -> None:
         ("--horizon", "1001"),
         ("--seed", "1"),
         ("--regret", "weak"),
+        ("--delay", "Fixed(duels=10)"),
     ],
 )
 def test_a_changed_parameter_never_reuses_an_old_run(tmp_path: Path, change: tuple[str, str]) -> None:
@@ -80,6 +81,16 @@ def test_a_changed_parameter_never_reuses_an_old_run(tmp_path: Path, change: tup
     changed = run("simulate", "cycle2", "--horizon", "1000", "--runs", "2", *change, cwd=tmp_path, without="matplotlib")
     assert "2 of 2 runs, " in changed.stderr
     assert len(finished(tmp_path / "results")) == 4
+
+
+def test_late_feedback_is_told(tmp_path: Path) -> None:
+    arguments = ("simulate", "cycle2", "--horizon", "1e4", "--runs", "2", "--delay", "Fixed(duels=99, in_flight=50)")
+    table, text = (run(*arguments, "--format", form, cwd=tmp_path, without="matplotlib") for form in ("table", "json"))
+    assert table.stdout.splitlines()[0].endswith("seed 0, Fixed(duels=99, in_flight=50)")
+    assert " 50.0 % " in table.stdout
+    report = json.loads(text.stdout)
+    assert report["delay"] == "Fixed(duels=99, in_flight=50)"
+    assert report["bandits"][0]["waited"] == pytest.approx(0.5, abs=0.01)
 
 
 def test_a_damaged_run_is_computed_again(tmp_path: Path) -> None:

@@ -12,10 +12,10 @@ import pytest
 
 from fences import ROOT, fences, name, pages
 from rankduel.bandits import any_bandit_from
-from rankduel.cli import bandits, bench, demo, duel, main, matrix, problems, reproduce, simulate
+from rankduel.cli import bandits, bench, demo, duel, main, matrix, plan, problems, reproduce, simulate
 from rankduel.lab import problem_from
 
-COMMANDS = (simulate, matrix, duel, reproduce, bench, demo, bandits, problems)
+COMMANDS = (simulate, plan, matrix, duel, reproduce, bench, demo, bandits, problems)
 
 
 def lines() -> Iterator[tuple[str, list[str]]]:
@@ -84,7 +84,7 @@ def test_other_commands_are_few() -> None:
 
 def test_every_option_is_documented(capsys: pytest.CaptureFixture[str]) -> None:
     page = (ROOT / "docs" / "cli.md").read_text()
-    for command in ("simulate", "reproduce", "bench", "demo"):
+    for command in ("simulate", "plan", "reproduce", "bench", "demo"):
         with pytest.raises(SystemExit):
             main([command, "--help"])
         options = set(re.findall(r"--[a-z]+", capsys.readouterr().out)) - {"--help"}

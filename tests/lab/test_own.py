@@ -1,3 +1,4 @@
+import dataclasses
 import os
 import re
 import signal
@@ -170,3 +171,11 @@ def test_the_command_line_finds_it_here_and_stops_all_processes(tmp_path: Path) 
     missing = run("simulate", "cycle2", "--bandit", "greedy:Grumpy", cwd=tmp_path)
     assert (missing.returncode, missing.stdout) == (2, "")
     assert missing.stderr.startswith("rankduel simulate: error: the module 'greedy' has no class 'Grumpy' (see")
+
+
+@pytest.mark.usefixtures("folder")
+def test_processes_play_late_feedback_too(tmp_path: Path) -> None:
+    late = dataclasses.replace(plan(runs=2), delay=rd.delays.Empirical(range(200), in_flight=50))
+    expected = [(run.regret.tolist(), run.waited) for run in (unit.play() for unit in late.units)]
+    runs = execute(late.units, Store(tmp_path / "store"), jobs=2)
+    assert [(run.regret.tolist(), run.waited) for run in runs] == expected

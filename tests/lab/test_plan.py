@@ -9,7 +9,7 @@ from rankduel.lab import Experiment, Unit, normal_form, problem_from
 
 def experiment(**changes: object) -> Experiment:
     options: dict[str, object] = {"bandits": ("MergeDTS", "Uniform"), "horizon": 1000, "runs": 3}
-    return Experiment("cycle2", rd.problems.cycle2(), **options | changes)  # type: ignore[arg-type]
+    return Experiment("cycle2", **{"problem": rd.problems.cycle2()} | options | changes)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", rd.REGISTRY)
@@ -45,12 +45,28 @@ def test_all_that_decides_a_result_is_in_the_key(monkeypatch: pytest.MonkeyPatch
         "kind": "weak",
         "seed": 1,
         "index": 1,
+        "delay": rd.delays.Fixed(5),
     }
     assert changes.keys() == {field.name for field in dataclasses.fields(Unit)}
     keys |= {dataclasses.replace(unit, **{name: value}).key for name, value in changes.items()}  # type: ignore[arg-type]
     monkeypatch.setattr(rd, "__version__", "99")
     keys.add(dataclasses.replace(unit).key)
-    assert len(keys) == 9
+    assert len(keys) == 10
+
+
+def test_another_delay_is_another_run() -> None:
+    every = [None, rd.delays.Fixed(5), rd.delays.Fixed(6), rd.delays.Geometric(5), rd.delays.Fixed(5, in_flight=3)]
+    assert len({experiment(delay=delay).units[0].key for delay in every}) == len(every)
+    late = experiment(delay=rd.delays.Fixed(500)).units[0].play()
+    assert late.regret.tolist() != experiment().units[0].play().regret.tolist()
+    (again,) = rd.simulate_runs("MergeDTS", rd.problems.cycle2(), horizon=1000, runs=1, delay="Fixed(duels=500)")
+    assert late.regret.tolist() == again.regret.tolist()
+
+
+def test_many_rankers_on_a_page_are_never_late() -> None:
+    world = rd.SearchWorld(rd.datasets.synthetic(n_queries=20, n_rankers=5, seed=1))
+    with pytest.raises(ValueError, match=r"MultiUCB hears of every page at once, not with Fixed\(duels=5\)"):
+        experiment(problem=world, bandits=("MultiUCB",), delay=rd.delays.Fixed(5))
 
 
 def test_the_key_is_the_same_in_every_process() -> None:

@@ -69,6 +69,7 @@ def test_the_file_holds_everything_and_where_it_comes_from(tmp_path: Path) -> No
         "condorcet_winner": 0,
         "horizon": 100_000,
         "regret": "average",
+        "delay": None,
         "seed": 4,
         "runs": 3,
     }

@@ -168,3 +168,23 @@ def test_an_unknown_scale(sources: Sources) -> None:
     spec: Spec = paper_specs()["rq4"]
     with pytest.raises(ValueError, match=r"rq4\.toml: no scale 'huge', expected one of smoke, small, paper"):
         spec.cells("huge", sources)
+
+
+def test_a_delay_may_be_swept(tmp_path: Path, sources: Sources) -> None:
+    path = tmp_path / "late.toml"
+    part = 'problem = "cycle2"\ndelay = "Fixed(duels={late})"\nsweep = { late = [0, 100] }\n'
+    path.write_text(f'bandits = ["MergeDTS"]\n[[part]]\n{part}')
+    cells = load_spec(path).cells(None, sources)
+    assert [(cell.name, cell.experiment.delay) for cell in cells] == [
+        ("cycle2-0", rd.delays.Fixed(0)),
+        ("cycle2-100", rd.delays.Fixed(100)),
+    ]
+    path.write_text(path.read_text().replace("Fixed(duels", "Fixed(days"))
+    with pytest.raises(ValueError, match=r"late\.toml: part 'cycle2': Fixed\(days=0\): .*options of Fixed: duels"):
+        load_spec(path).cells(None, sources)
+
+
+def test_the_spec_of_the_page_on_late_feedback(sources: Sources) -> None:
+    cells = load_spec(Path(__file__).parents[2] / "docs" / "late.toml").cells(None, sources)
+    assert len(cells) == 21
+    assert all(cell.experiment.delay is not None for cell in cells)

@@ -1,4 +1,4 @@
-"""The command line: `rankduel simulate`, `reproduce`, `bench`, `matrix`, `duel`, `demo`, `bandits`, `problems`."""
+"""The command line: `rankduel simulate`, `plan`, `reproduce`, `bench`, `matrix`, `duel`, `demo`, ..."""
 
 import io
 import os
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 import rankduel
-from rankduel.cli import bandits, bench, demo, duel, matrix, problems, reproduce, simulate
+from rankduel.cli import bandits, bench, demo, duel, matrix, plan, problems, reproduce, simulate
 from rankduel.lab import EngineUnavailable, OtherCode
 
 __all__ = ["main"]
@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--version", action="version", version=f"rankduel {rankduel.__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for command in (simulate, reproduce, bench, matrix, duel, demo, bandits, problems):
+    for command in (simulate, plan, reproduce, bench, matrix, duel, demo, bandits, problems):
         command.declare(commands.add_parser)
     arguments = sys.argv[1:] if arguments is None else arguments
     options = parser.parse_args(arguments, Namespace(arguments=arguments))

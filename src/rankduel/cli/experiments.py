@@ -13,7 +13,7 @@ from rankduel.cli.numbers import whole
 from rankduel.cli.progress import runs_of, show_progress
 from rankduel.lab import Engine, Experiment, Panel, PlotUnavailable, Results, Store, execute, save_plot
 from rankduel.preferences import Kind
-from rankduel.simulation import Problem
+from rankduel.simulation import Problem, delay_from
 
 __all__ = ["KEPT", "declare_engine", "declare_runs", "engine_of", "make_experiment", "run_experiment"]
 
@@ -35,6 +35,11 @@ def declare_runs(parser: ArgumentParser, *, runs: int) -> None:
     )
     option("--horizon", type=whole(1), default=10**6, metavar="T", help="duels in a run (default: 1e6)")
     option("--runs", type=whole(1), default=runs, metavar="N", help=f"runs of each bandit (default: {runs})")
+    option(
+        "--delay",
+        metavar="LAW",
+        help='how late outcomes come, in duels, as in "Geometric(mean=1000, in_flight=5000)" (default: at once)',
+    )
     option(
         "--jobs", type=whole(1), default=os.cpu_count() or 1, metavar="N", help="threads (default: one for each core)"
     )
@@ -68,7 +73,16 @@ def engine_of(parser: ArgumentParser, options: Namespace) -> dict[str, Any]:
 def make_experiment(options: Namespace, name: str, problem: Problem, kind: Kind = "average") -> Experiment:
     """The experiment that the options describe; ValueError if there is none."""
     bandits = tuple(options.bandit or ["MergeDTS"])
-    return Experiment(name, problem, bandits, horizon=options.horizon, runs=options.runs, seed=options.seed, kind=kind)
+    return Experiment(
+        name,
+        problem,
+        bandits,
+        horizon=options.horizon,
+        runs=options.runs,
+        seed=options.seed,
+        kind=kind,
+        delay=None if options.delay is None else delay_from(options.delay),
+    )
 
 
 def run_experiment(

@@ -28,19 +28,21 @@ def _table(results: Results, _curves: Path) -> str:
     title = (
         f"{experiment.name}: {problem.n_arms} arms, {best}; "
         f"{experiment.horizon:,} duels, {experiment.runs} runs, seed {experiment.seed}"
+        f"{'' if experiment.delay is None else f', {experiment.delay!r}'}"
     )
     return "\n".join([title, *(_line(cells, widths) for cells in lines)]) + "\n"
 
 
 def _columns(results: Results) -> dict[str, Callable[[Row], str]]:
     """What is known of this experiment's bandits, by the head of its column."""
+    experiment = results.experiment
     columns: dict[str, Callable[[Row], str]] = {"bandit": lambda row: row.bandit}
     for name in results.measures:
         columns[name] = partial(_measure, name)
         columns[f"± {name}"] = partial(_measure, f"{name}_error")
     if results.knows_regret:
         columns |= {
-            f"{results.experiment.kind} regret": lambda row: _figure(row.regret),
+            f"{experiment.kind} regret": lambda row: _figure(row.regret),
             "± error": lambda row: _figure(row.regret_error),
             "found": lambda row: f"{row.found}/{row.runs}",
             "lost": lambda row: f"{row.lost}/{row.runs}",
@@ -49,6 +51,8 @@ def _columns(results: Results) -> dict[str, Callable[[Row], str]]:
     else:
         columns["champions"] = lambda row: ", ".join(f"{arm} ({runs}x)" for arm, runs in [*row.champions.items()][:3])
     columns["converged at"] = lambda row: "-" if row.converged_at is None else f"{row.converged_at:,.0f}"
+    if experiment.delay is not None and experiment.delay.in_flight is not None:
+        columns["waited"] = lambda row: f"{100 * row.waited:.1f} %"
     columns["us/duel"] = lambda row: f"{row.cpu_us_per_duel:.3f}"
     return columns
 

@@ -22,6 +22,7 @@ _EXAMPLES = """\
 examples:
   rankduel simulate cycle2
   rankduel simulate mslr.npz --bandit MergeDTS --bandit "MergeRUCB(alpha=0.26, batch_size=8)" --horizon 1e8 --runs 50
+  rankduel simulate web_search --delay "Geometric(mean=1000, unanswered=0.2, timeout=10_000)"
   rankduel simulate "bradley_terry(n_arms=100)" --bandit RMED1 --runs 20 --format json | jq '.bandits[].regret'
 """
 

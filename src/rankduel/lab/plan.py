@@ -9,9 +9,10 @@ from functools import cache, cached_property
 from pathlib import Path
 
 import rankduel
-from rankduel.bandits import any_bandit_from, bandit_from, code_of, split
+from rankduel.bandits import Bandit, any_bandit_from, bandit_from, code_of, split
 from rankduel.preferences import Kind, PreferenceMatrix, problems
 from rankduel.simulation import (
+    Delay,
     Problem,
     Run,
     SearchWorld,
@@ -41,6 +42,7 @@ class Unit:
     kind: Kind
     seed: int  # of the experiment
     index: int  # of the run
+    delay: Delay | None = None
 
     @cached_property
     def content(self) -> dict[str, object]:
@@ -57,6 +59,7 @@ class Unit:
             "regret": self.kind,
             "seed": self.seed,
             "run": self.index,
+            "delay": None if self.delay is None else self.delay.fingerprint,
         }
 
     @cached_property
@@ -78,6 +81,7 @@ class Unit:
             checkpoints=self.checkpoints,
             seed=run_seed(self.seed, self.index),
             kind=self.kind,
+            delay=self.delay,
             watch=watch,
         )
 
@@ -99,6 +103,7 @@ class Experiment:
     seed: int = 0
     kind: Kind = "average"
     checkpoints: tuple[int, ...] = ()  # none given: log-spaced
+    delay: Delay | None = None  # of the feedback
 
     def __post_init__(self) -> None:
         for name, value, least, most in (
@@ -115,6 +120,9 @@ class Experiment:
             if times > 1:
                 raise ValueError(f"{self.bandits[self.specs.index(spec)]} is there {times} times, as {spec}")
         regret_of(self.problem, self.kind)  # does this problem have that regret?
+        for spec in self.specs if self.delay is not None else ():
+            if not isinstance(made := any_bandit_from(spec, self.problem.n_arms, seed=0), Bandit):
+                raise ValueError(f"{type(made).__name__} hears of every page at once, not with {self.delay!r}")
         if not self.checkpoints:
             object.__setattr__(self, "checkpoints", tuple(log_checkpoints(self.horizon).tolist()))
 
@@ -128,7 +136,7 @@ class Experiment:
     def units(self) -> tuple[Unit, ...]:
         """Run by run, not bandit by bandit: so what is done at any time is a smaller experiment of the same kind."""
         return tuple(
-            Unit(self.problem, spec, self.horizon, self.checkpoints, self.kind, self.seed, index)
+            Unit(self.problem, spec, self.horizon, self.checkpoints, self.kind, self.seed, index, self.delay)
             for index in range(self.runs)
             for spec in self.specs
         )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from rankduel.lab.plan import Unit
-from rankduel.simulation import Run
+from rankduel.simulation import Delay, Run
 
 __all__ = ["Progress", "Tracker"]
 
@@ -32,11 +32,11 @@ class Progress:
         return self.duels / self.seconds if self.seconds > 0 else 0.0
 
 
-_Kind = tuple[str, str, int]  # units of one kind take about the same time
+_Kind = tuple[str, str, int, Delay | None]  # units of one kind take about the same time
 
 
 def _kind(unit: Unit) -> _Kind:
-    return unit.problem.fingerprint, unit.bandit, unit.horizon
+    return unit.problem.fingerprint, unit.bandit, unit.horizon, unit.delay
 
 
 @dataclass(slots=True)

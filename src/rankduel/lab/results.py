@@ -44,6 +44,7 @@ class Row:
     champions: dict[int, int]  # in how many runs each arm was the best guess, the most frequent first
     converged_at: float | None  # median over the runs, one that did not converge counting as infinitely late
     cpu_us_per_duel: float  # until convergence
+    waited: float = 0.0  # share of the pages until convergence that had no duel, for too many were in flight
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +105,7 @@ class Results:
           world measures likewise, under its name, as `clicks@10`;
         - `winner`, `champion`, `converged_at` [B, R]: -1 for a run that had more than one arm left at the horizon;
         - `provenance`: JSON with the schema, the version of rankduel, the problem's name and fingerprint, its number of
-          arms and its Condorcet winner, the horizon, the kind of regret, the seed and the number of runs.
+          arms and its Condorcet winner, the horizon, the kind of regret, the delay, the seed and the number of runs.
         """
         experiment = self.experiment
         measures: dict[str, Any] = {
@@ -139,6 +140,7 @@ class Results:
             "condorcet_winner": experiment.problem.condorcet_winner,
             "horizon": experiment.horizon,
             "regret": experiment.kind,
+            "delay": None if experiment.delay is None else repr(experiment.delay),
             "seed": experiment.seed,
             "runs": experiment.runs,
         }
@@ -169,6 +171,7 @@ def _row(bandit: str, runs: list[Run], best: tuple[int, ...] | None) -> Row:
         champions=dict(Counter(run.champion for run in runs).most_common()),
         converged_at=None if math.isinf(converged) else converged,
         cpu_us_per_duel=1e6 * sum(run.cpu_seconds for run in runs) / max(1, sum(run.computed for run in runs)),
+        waited=sum(run.waited for run in runs) / max(1, sum(run.converged_at or run.duels for run in runs)),
     )
 
 

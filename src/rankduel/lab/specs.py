@@ -13,6 +13,7 @@ from rankduel.bandits import REGISTRY
 from rankduel.lab.plan import Experiment
 from rankduel.lab.sources import Source, Sources
 from rankduel.preferences import Kind
+from rankduel.simulation import delay_from
 from rankduel.spec import parse
 
 __all__ = ["Cell", "Figure", "Part", "Scale", "Spec", "load_spec", "paper_specs"]
@@ -41,6 +42,7 @@ class Part:
     bandits: tuple[str, ...]  # likewise
     sweep: Mapping[str, tuple[str, ...]]
     scales: Mapping[str, Scale]
+    delay: str | None = None  # likewise
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +116,7 @@ class Spec:
         try:
             if horizon is None or runs is None:
                 raise ValueError(f"no {'horizon' if horizon is None else 'runs'} at scale {scale!r}")
-            for setting in _settings(part.problem, part.sweep):
+            for setting in _settings(f"{part.problem} {part.delay}", part.sweep):
                 source = sources.find(_filled(part.problem, setting), self.world, self.path.parent)
                 swept = [
                     (template, each) for template in part.bandits for each in _settings(template, part.sweep, setting)
@@ -123,7 +125,14 @@ class Spec:
                 labels = [_label(template, each, len(part.bandits) > 1) for template, each in swept]
                 bandits = tuple(_theoretical(bandit, source.problem.n_arms, horizon) for bandit in typed)
                 experiment = Experiment(
-                    source.title, source.problem, bandits, horizon=horizon, runs=runs, seed=seed, kind=self.regret
+                    source.title,
+                    source.problem,
+                    bandits,
+                    horizon=horizon,
+                    runs=runs,
+                    seed=seed,
+                    kind=self.regret,
+                    delay=None if part.delay is None else delay_from(_filled(part.delay, setting)),
                 )
                 settings = tuple(each for _, each in swept)
                 yield Cell(self.name, part.name, part.panel, setting, source, tuple(labels), settings, experiment)
@@ -290,8 +299,9 @@ def _part(table: _Table, bandits: tuple[str, ...]) -> Part:
         bandits=table.texts("bandits", bandits),
         sweep=sweep,
         scales=scales,
+        delay=table.take("delay", str),
     )
-    table.done("name panel problem bandits sweep horizon runs", SCALES)
+    table.done("name panel problem bandits sweep delay horizon runs", SCALES)
     return part
 
 
@@ -313,7 +323,7 @@ def _check(spec: Spec) -> None:
     for part in spec.parts:
         if not part.bandits:
             raise ValueError(f"{spec.path}: part {part.name!r} has no bandits")
-        used = set(_PLACE.findall(" ".join([part.problem, *part.bandits])))
+        used = set(_PLACE.findall(" ".join([part.problem, *part.bandits, part.delay or ""])))
         for option in part.sweep.keys() - used:
             raise ValueError(f"{spec.path}: part {part.name!r} sweeps {option}, which nothing in it leaves open")
     names = [part.name for part in spec.parts]

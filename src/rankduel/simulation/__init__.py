@@ -1,6 +1,7 @@
 """The lab's loop: worlds that draw outcomes, and the play of a bandit against one."""
 
 from rankduel.simulation.comparing import Comparing
+from rankduel.simulation.delays import Delay, delay_from
 from rankduel.simulation.multi_play import MultiPlay
 from rankduel.simulation.play import Play
 from rankduel.simulation.search_world import SearchWorld, Ties
@@ -19,6 +20,7 @@ from rankduel.simulation.worlds import MatrixWorld, UtilityWorld, World
 
 __all__ = [
     "Comparing",
+    "Delay",
     "MatrixWorld",
     "MultiPlay",
     "Play",
@@ -29,6 +31,7 @@ __all__ = [
     "UtilityWorld",
     "Watch",
     "World",
+    "delay_from",
     "log_checkpoints",
     "regret_of",
     "run_bandit",

@@ -1,12 +1,18 @@
-"""The compiled loop: choose, play, learn, regret."""
+"""The compiled loop: choose, play, learn, regret; and the same where outcomes come late."""
 
 import numpy as np
 
 cimport numpy as cnp
+from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.math cimport fmax, fmin
 from libc.stdint cimport int64_t
 
+from numpy.random cimport bitgen_t
+
 from rankduel.bandits.base cimport Bandit, duel_t, outcome_t
+from rankduel.randomness import bit_generator
+from rankduel.simulation.delays cimport Delay
+from rankduel.simulation.flight cimport LOST, Flight, airborne_t
 from rankduel.simulation.worlds cimport World
 
 cnp.import_array()
@@ -17,20 +23,34 @@ cdef enum combine_t:
     MAX
 
 
+cdef int64_t FRESH = 1000  # pages for which a champion is shown before it is asked for again; that takes Python
+
+
 cdef class Play:
     """A bandit in a world, and the regret so far; None as regret if nobody knows it. `advance` releases the GIL."""
 
     cdef readonly Bandit bandit
     cdef readonly World world
+    cdef readonly Delay delay  # None: outcomes are told at once
     cdef readonly int64_t duels
+    cdef readonly int64_t waited  # pages without a duel, for too many were in flight
     cdef readonly object settled_at  # the duel that left one arm; None before
     cdef double sum, carry  # compensated: 1e8 small terms lose nothing
     cdef object _gaps
     cdef const double *gaps
     cdef combine_t combine
+    cdef Flight flight
+    cdef bitgen_t *rng  # of the delays
+    cdef object _bit_generator
+    cdef int champion
+    cdef int64_t fresh_until
 
-    def __init__(self, Bandit bandit not None, World world not None, regret):
-        self.bandit, self.world = bandit, world
+    def __init__(self, Bandit bandit not None, World world not None, regret, Delay delay=None):
+        self.bandit, self.world, self.delay = bandit, world, delay
+        self.flight = Flight()
+        if delay is not None:
+            self._bit_generator = bit_generator(world.seed, "delay")
+            self.rng = <bitgen_t *>PyCapsule_GetPointer(self._bit_generator.capsule, "BitGenerator")
         self._gaps = np.full(bandit.n_arms, np.nan) if regret is None else np.ascontiguousarray(regret.gaps, np.float64)
         self.gaps = <const double *>cnp.PyArray_DATA(self._gaps)
         self.combine = MEAN if regret is None else {"mean": MEAN, "min": MIN, "max": MAX}[regret.combine]
@@ -42,9 +62,14 @@ cdef class Play:
         return self.sum + self.carry
 
     @property
+    def in_flight(self):
+        """Duels that are neither told nor forgotten."""
+        return self.flight.n
+
+    @property
     def settled(self):
         """One arm is left, or those left are tied: nothing will change any more."""
-        return self.bandit.n_alive == 1 or self.bandit.tied
+        return self.ended()
 
     @property
     def over(self):
@@ -54,20 +79,27 @@ cdef class Play:
     def advance(self, int64_t until):
         """Play until that many duels are done, or the play is over."""
         cdef int winner
+        cdef bint late = self.delay is not None
         if not self.settled:
             with nogil:
-                self.run(until)
+                if late:
+                    self.run_late(until)
+                else:
+                    self.run(until)
             if self.settled:
                 self.settled_at = self.duels
         if self.world.measured and self.settled:
-            winner = self.bandit.champion
+            winner = self.bandit.champion if self.bandit.tied else self.bandit.winner
             with nogil:
                 self.show(winner, until)
+
+    cdef inline bint ended(self) noexcept nogil:
+        return self.bandit.n_alive == 1 or self.bandit.tied
 
     cdef int run(self, int64_t until) except -1 nogil:
         cdef duel_t duel
         duel.first_propensity = duel.second_propensity = 0
-        while self.duels < until and self.bandit.n_alive > 1 and not self.bandit.tied:
+        while self.duels < until and not self.ended():
             duel.number = self.bandit.asked + 1
             self.bandit.choose(&duel)
             self.bandit.asked += 1
@@ -75,6 +107,55 @@ cdef class Play:
             self.bandit.learn(&duel, <outcome_t>self.world.play(&duel))
             self.duels += 1
             self.suffer(duel.first, duel.second)
+        return 0
+
+    cdef int run_late(self, int64_t until) except -1 nogil:
+        """Every page has a duel, if there is a place in flight; when it is shown, what is due by then is told."""
+        cdef duel_t duel
+        duel.first_propensity = duel.second_propensity = 0
+        while self.duels < until and not self.ended():
+            self.duels += 1
+            if self.flight.n < self.delay.places:
+                duel.number = self.bandit.asked + 1
+                self.bandit.choose(&duel)
+                self.bandit.asked += 1
+                self.take_off(&duel)
+            else:
+                self.wait(&duel)
+            self.suffer(duel.first, duel.second)
+            self.hear()
+        return 0
+
+    cdef int take_off(self, const duel_t *duel) except -1 nogil:
+        """Users see the duel, and decide; when the bandit hears of it does not depend on how."""
+        cdef airborne_t one
+        cdef bint comes
+        one.duel, one.outcome = duel[0], self.world.play(duel)
+        one.due = self.duels + self.delay.answer(self.rng, &comes)
+        if not comes:
+            one.outcome = LOST
+        return self.flight.start(&one)
+
+    cdef int hear(self) except -1 nogil:
+        """Tell what is due. A duel whose outcome is lost is forgotten."""
+        cdef airborne_t one
+        while self.flight.n and self.flight.heap[0].due <= self.duels and not self.ended():
+            one = self.flight.land()
+            if one.outcome != LOST:
+                self.bandit.told += 1
+                self.bandit.learn(&one.duel, <outcome_t>one.outcome)
+        return 0
+
+    cdef int wait(self, duel_t *duel) except -1 nogil:
+        """A page without a duel: users see the champion, on its own."""
+        if self.duels > self.fresh_until:
+            with gil:
+                self.champion = self.bandit.champion
+            self.fresh_until = self.duels + max(FRESH, self.bandit.n_arms)
+        duel.first = duel.second = self.champion
+        self.waited += 1
+        if self.world.measured:
+            self.world.play(duel)
         return 0
 
     cdef int show(self, int winner, int64_t until) except -1 nogil:

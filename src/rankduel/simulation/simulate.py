@@ -14,6 +14,7 @@ from rankduel.bandits import Bandit, MultiUCB, any_bandit_from
 from rankduel.preferences import Kind, PreferenceMatrix, Regret, Utilities, regret
 from rankduel.preferences import Problem as Truth
 from rankduel.randomness import subseed
+from rankduel.simulation.delays import Delay, delay_from
 from rankduel.simulation.multi_play import MultiPlay
 from rankduel.simulation.play import Play
 from rankduel.simulation.search import Users
@@ -42,6 +43,7 @@ class Run:
     measures: dict[str, npt.NDArray[np.float64]] = field(default_factory=dict)  # what else the world sums up, likewise
     left: int | None = None  # arms that were not eliminated
     best_left: int | None = None  # Copeland winners among them; None where the world does not know its preferences
+    waited: int = 0  # pages that showed the champion, for too many duels were in flight
 
     @property
     def computed(self) -> int:
@@ -72,12 +74,14 @@ def simulate(
     checkpoints: Sequence[int] | npt.NDArray[np.int64] | None = None,
     seed: int = 0,
     kind: Kind = "average",
+    delay: Delay | str | None = None,
     watch: Watch | None = None,
 ) -> Run:
     """Play `horizon` duels; when one arm is left, the rest costs nothing, but where the world measures what it shows.
 
-    `seed` is the world's; the bandit has its own. `kind` of regret: "average" is the paper's. `watch` is called about
-    twenty times a second with the play as it is (`duels`, `regret`, `bandit`); what it raises ends the run.
+    `seed` is the world's; the bandit has its own. `kind` of regret: "average" is the paper's. `delay` says how late
+    the bandit hears who won, as in "Geometric(mean=1000)"; None: at once. `watch` is called about twenty times a second
+    with the play as it is (`duels`, `regret`, `bandit`); what it raises ends the run.
 
     >>> import rankduel as rd
     >>> run = simulate(rd.MergeDTS(20, seed=1), rd.problems.cycle2(), horizon=10_000_000, checkpoints=[100, 10_000_000])
@@ -97,14 +101,14 @@ def simulate(
         raise ValueError(f"checkpoints must be whole, from at least 1 up to at most {horizon}, got {checkpoints}")
 
     cost = regret_of(problem, kind) if isinstance(bandit, Bandit) else None
-    play = _play(bandit, problem, seed, cost)
+    play = _play(bandit, problem, seed, cost, _delay(delay))
     started = time.thread_time()
     curve = []
     measures: dict[str, list[float]] = {name: [] for name in play.world.measures()}
     for point in points.tolist():
         _advance(play, point, watch)
         rest = point - play.duels  # one arm is left, or tied ones: the champion meets itself
-        curve.append(play.regret + (rest * cost.gaps[bandit.champion] if cost is not None and rest else 0.0))
+        curve.append(play.regret + (rest * cost.gaps[_left(bandit)] if cost is not None and rest else 0.0))
         for name, value in play.world.measures().items():
             measures[name].append(value)
     _advance(play, horizon, watch)
@@ -116,14 +120,20 @@ def simulate(
         checkpoints=points.astype(np.int64),
         regret=np.array(curve),
         winner=bandit.winner,
-        champion=bandit.champion if bandit.winner is None else bandit.winner,
+        champion=_left(bandit),
         converged_at=play.settled_at,
         duels=horizon,
         cpu_seconds=time.thread_time() - started,
         measures={name: np.array(values) for name, values in measures.items()},
         left=len(left),
         best_left=len(np.intersect1d(left, problem.copeland_winners)) if problem.copeland_winners else None,
+        waited=play.waited if isinstance(play, Play) else 0,
     )
+
+
+def _left(bandit: Bandit | MultiUCB) -> int:
+    """Who meets itself when all is over: the winner, or the best guess among those that are tied."""
+    return bandit.champion if bandit.winner is None else bandit.winner
 
 
 def regret_of(problem: Problem, kind: Kind = "average") -> Regret | None:
@@ -133,10 +143,22 @@ def regret_of(problem: Problem, kind: Kind = "average") -> Regret | None:
     return regret(problem, kind)
 
 
-def _play(bandit: Bandit | MultiUCB, problem: Problem, seed: int, cost: Regret | None) -> Play | MultiPlay:
+def _delay(delay: Delay | str | None) -> Delay | None:
+    if isinstance(delay, str):
+        return delay_from(delay)
+    if delay is not None and not isinstance(delay, Delay):
+        raise TypeError(f"delay must be a law of rankduel.delays, or one as people type it, got {delay!r}")
+    return delay
+
+
+def _play(
+    bandit: Bandit | MultiUCB, problem: Problem, seed: int, cost: Regret | None, delay: Delay | None
+) -> Play | MultiPlay:
     world = _world(problem, seed)
     if isinstance(bandit, Bandit):
-        return Play(bandit, world, cost)
+        return Play(bandit, world, cost, delay)
+    if delay is not None:
+        raise ValueError(f"{type(bandit).__name__} hears of every page at once: only duels of two can be late")
     if isinstance(world, Users) and isinstance(problem, SearchWorld):
         return MultiPlay(bandit, world, problem.multileaving)
     raise TypeError(f"{type(bandit).__name__} shares pages among many rankers: it needs a SearchWorld, got {problem!r}")
@@ -174,6 +196,7 @@ def simulate_runs(
     seed: int = 0,
     checkpoints: Sequence[int] | npt.NDArray[np.int64] | None = None,
     kind: Kind = "average",
+    delay: Delay | str | None = None,
     watch: Callable[[int, Play | MultiPlay], object] | None = None,
 ) -> list[Run]:
     """Many independent runs of one bandit, in `jobs` threads; same seed, same numbers, whatever `jobs`.
@@ -201,6 +224,7 @@ def simulate_runs(
             checkpoints=checkpoints,
             seed=run_seed(seed, index),
             kind=kind,
+            delay=delay,
             watch=look,
         )
 

@@ -1,0 +1,285 @@
+"""Before a live tournament: how long it will take, what it will cost, and what late feedback adds, by simulation."""
+
+import math
+import tempfile
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass
+from os import PathLike, fspath
+from pathlib import Path
+
+import numpy as np
+
+from rankduel.bandits import bandit_from, split
+from rankduel.lab.engine import execute
+from rankduel.lab.plan import Unit, normal_form, problem_from
+from rankduel.lab.progress import Progress
+from rankduel.lab.store import Store
+from rankduel.preferences import PreferenceMatrix, Utilities, problems
+from rankduel.simulation import Delay, Run, delay_from
+from rankduel.spec import parse
+
+__all__ = ["DEFAULT", "Forecast", "Outlook", "Spread", "plan"]
+
+DEFAULT = "CertifiedSparring"  # what a live tournament plays
+STAND_INS = 10  # web searches that take the place of a problem that nobody knows
+LARGEST = 5_000  # rankers of a stand-in; its matrix has 200 MB
+
+Truth = PreferenceMatrix | Utilities
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """A quantity that differs from run to run. What depends on runs that did not end is None."""
+
+    mean: float | None
+    error: float | None  # standard error of the mean; None for a single run
+    p10: float | None  # a tenth of the runs had at most so much
+    p50: float | None
+    p90: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What became of the runs."""
+
+    runs: int
+    ended: int  # with one ranker left, or with some that are tied
+    in_time: int  # within the days that were asked for
+    right: int  # and the true best is left
+    waited: float  # share of the pages that showed the champion, for too many duels were in flight
+    duels: Spread  # to the end, pages without a duel included
+    days: Spread
+    regret: Spread
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What to expect of a live tournament: `late` with the delay that was asked for, `prompt` without any."""
+
+    problem: str
+    n_rankers: int
+    bandit: str  # with every parameter
+    delta: float | None  # the chance to lose the best that the bandit allows; None: it promises nothing
+    daily_duels: int
+    deadline: float  # in days
+    delay: str | None
+    horizon: int
+    seed: int
+    prompt: Outlook
+    late: Outlook | None  # None without a delay
+
+    @property
+    def expected(self) -> Outlook:
+        """With the delay, if there is one."""
+        return self.prompt if self.late is None else self.late
+
+    def price(self, quantity: str) -> tuple[float, float] | None:
+        """By what share the delay raises the mean of "duels", "days" or "regret", with the standard error of that.
+
+        None without a delay, for a single run, and where not all runs ended.
+        """
+        if self.late is None:
+            return None
+        late, prompt = getattr(self.late, quantity), getattr(self.prompt, quantity)
+        if None in (late.mean, late.error, prompt.mean, prompt.error) or not prompt.mean:
+            return None
+        return late.mean / prompt.mean - 1, math.hypot(late.error, prompt.error) / prompt.mean
+
+    def rows(self) -> list[dict[str, object]]:
+        """A row for each quantity, first with the delay, if there is one, then without."""
+        rows: list[dict[str, object]] = []
+        for delay, outlook in ((self.delay, self.late), (None, self.prompt)):
+            if outlook is not None:
+                counts = {name: getattr(outlook, name) for name in ("runs", "ended", "in_time", "right", "waited")}
+                rows += [
+                    {"delay": delay, "quantity": quantity, **asdict(getattr(outlook, quantity)), **counts}
+                    for quantity in ("duels", "days", "regret")
+                ]
+        return rows
+
+    def __str__(self) -> str:
+        outlook, runs = self.expected, self.expected.runs
+        lines = [
+            f"{self.problem}: {self.n_rankers} rankers, {self.daily_duels:,} duels a day; {runs} runs, "
+            f"seed {self.seed}",
+            self.bandit,
+            f"{'':12}{'mean':>12}{'10 %':>12}{'50 %':>12}{'90 %':>12}",
+        ]
+        if self.late is not None:
+            lines += [f"with {self.delay}", *_lines(self.late, self.horizon), "without delay"]
+        lines += _lines(self.prompt, self.horizon)
+        if prices := {name: price for name in ("duels", "regret") if (price := self.price(name)) is not None}:
+            told = [f"{price:+.0%} ± {error:.0%} {name}" for name, (price, error) in prices.items()]
+            lines.append(f"price of delay:    {', '.join(told)}")
+        if outlook.waited:
+            lines.append(f"without a duel:    {outlook.waited:.1%} of the pages, which showed the champion")
+        lines += [
+            f"within {f'{self.deadline:g} days:':12}{outlook.in_time} of {runs} runs",
+            f"the best won:      {outlook.right} of {runs} runs, another {outlook.ended - outlook.right}, "
+            f"nobody {runs - outlook.ended}",
+            "guarantee:         "
+            + ("none" if self.delta is None else f"the best is lost with a chance of at most {self.delta:g}"),
+        ]
+        return "\n".join(lines)
+
+
+def plan(
+    n_rankers: int | None = None,
+    *,
+    problem: Truth | str | PathLike[str] | None = None,
+    bandit: str = DEFAULT,
+    delta: float = 0.05,
+    daily_duels: int = 200_000,
+    deadline: float = 30,
+    delay: Delay | str | None = None,
+    runs: int = 100,
+    horizon: int = 10**8,
+    seed: int = 0,
+    jobs: int = 1,
+    out: str | PathLike[str] | None = None,
+    watch: Callable[[Progress], object] | None = None,
+) -> Forecast:
+    """What a tournament of so many rankers will take: duels, days and regret to its end, and how often the best wins.
+
+    Without a `problem` (a matrix, its file, or a named problem) the runs are played on ten web searches of `n_rankers`
+    that are made up. `delta`, the chance to lose the best ranker, is for bandits that have it as an option. How likely
+    is it to end within `deadline` days? `delay` is that of `simulate`; the same runs are then played without it, too. A
+    run is given up after `horizon` duels. Finished runs are kept in `out`, if it is given; `jobs` and `watch` are those
+    of `rankduel.lab.execute`.
+
+    >>> import rankduel as rd
+    >>> forecast = rd.plan(20, daily_duels=10_000, deadline=200, runs=4)
+    >>> forecast.prompt.ended, forecast.prompt.days.p10 < forecast.prompt.days.p90 < 200
+    (4, True)
+    """
+    _check(delta=delta, daily_duels=daily_duels, deadline=deadline, runs=runs, horizon=horizon)
+    name, truths = _truths(n_rankers, problem, runs)
+    n_arms = truths[0].n_arms
+    spec = _with_delta(bandit, n_arms, delta)
+    law = delay_from(delay) if isinstance(delay, str) else delay
+    laws = [None] if law is None else [law, None]
+    units = [
+        Unit(truths[index % len(truths)], spec, horizon, (horizon,), "average", seed, index, each)
+        for index in range(runs)
+        for each in laws
+    ]
+    with tempfile.TemporaryDirectory() if out is None else nullcontext(fspath(out)) as folder:
+        store = Store(Path(folder))
+        store.prepare()
+        done = list(zip(units, execute(units, store, jobs=jobs, watch=watch), strict=True))
+    outlooks = {
+        each: _outlook([pair for pair in done if pair[0].delay == each], daily_duels=daily_duels, deadline=deadline)
+        for each in laws
+    }
+    return Forecast(
+        problem=name,
+        n_rankers=n_arms,
+        bandit=spec,
+        delta=bandit_from(spec, n_arms, seed=0).parameters.get("delta"),
+        daily_duels=daily_duels,
+        deadline=deadline,
+        delay=None if law is None else repr(law),
+        horizon=horizon,
+        seed=seed,
+        prompt=outlooks[None],
+        late=None if law is None else outlooks[law],
+    )
+
+
+def _check(*, delta: float, daily_duels: int, deadline: float, runs: int, horizon: int) -> None:
+    if not 0 < delta < 1:
+        raise ValueError(f"delta must be above 0 and below 1, got {delta!r}")
+    if not deadline > 0:
+        raise ValueError(f"deadline must be > 0 days, got {deadline!r}")
+    for name, value in (("daily_duels", daily_duels), ("runs", runs), ("horizon", horizon)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
+
+
+def _truths(
+    n_rankers: int | None, problem: Truth | str | PathLike[str] | None, runs: int
+) -> tuple[str, Sequence[Truth]]:
+    """The problems that the runs are played on, in turns, and what to call them."""
+    if problem is None:
+        if isinstance(n_rankers, bool) or not isinstance(n_rankers, int) or not 2 <= n_rankers <= LARGEST:
+            raise ValueError(
+                f"n_rankers must be a whole number from 2 to {LARGEST}, got {n_rankers!r}; "
+                "for more, give a problem, as in problem='utilities(n_arms=100_000)'"
+            )
+        made = [problems.web_search(n_rankers, seed=number) for number in range(min(STAND_INS, runs))]
+        return "made-up web search", made
+    name, truth = problem_from(fspath(problem)) if isinstance(problem, str | PathLike) else (repr(problem), problem)
+    if not isinstance(truth, PreferenceMatrix | Utilities):
+        raise TypeError(f"problem must be a PreferenceMatrix, Utilities, or the name or file of one, got {problem!r}")
+    if n_rankers not in (None, truth.n_arms):
+        raise ValueError(f"{name} has {truth.n_arms} rankers, got n_rankers={n_rankers!r}")
+    if truth.condorcet_winner is None:
+        raise ValueError(f"{name} has no ranker that beats every other one, so that there is no winner to plan for")
+    return name, [truth]
+
+
+def _with_delta(bandit: str, n_arms: int, delta: float) -> str:
+    """The bandit in normal form; with this delta, if that is one of its options and not given."""
+    module, rest = split(bandit)
+    name, options = parse(rest)
+    if "delta" in bandit_from(bandit, n_arms, seed=0).parameters and "delta" not in options:
+        options["delta"] = delta
+    typed = f"{name}({', '.join(f'{option}={value!r}' for option, value in options.items())})"
+    return normal_form(typed if module is None else f"{module}:{typed}", n_arms)
+
+
+def _outlook(done: Sequence[tuple[Unit, Run]], *, daily_duels: int, deadline: float) -> Outlook:
+    ends = np.array([math.inf if run.converged_at is None else run.converged_at for _, run in done])
+    regret = np.array([_regret_to_the_end(unit, run) for unit, run in done])
+    pages = sum(run.duels if run.converged_at is None else run.converged_at for _, run in done)
+    return Outlook(
+        runs=len(done),
+        ended=int(np.isfinite(ends).sum()),
+        in_time=int((ends <= deadline * daily_duels).sum()),
+        right=sum(run.converged_at is not None and run.best_left == 1 for _, run in done),
+        waited=sum(run.waited for _, run in done) / max(1, pages),
+        duels=_spread(ends),
+        days=_spread(ends / daily_duels),
+        regret=_spread(regret),
+    )
+
+
+def _regret_to_the_end(unit: Unit, run: Run) -> float:
+    """Without what a wrong winner costs afterwards; infinite if there was no end."""
+    if run.converged_at is None:
+        return math.inf
+    assert isinstance(unit.problem, PreferenceMatrix | Utilities)
+    return float(run.regret[-1] - (run.duels - run.converged_at) * unit.problem.gaps[run.champion])
+
+
+def _spread(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> Spread:
+    low, middle, high = np.quantile(values, (0.1, 0.5, 0.9), method="inverted_cdf").tolist()
+    whole = bool(np.isfinite(values).all())
+    return Spread(
+        mean=float(values.mean()) if whole else None,
+        error=float(values.std(ddof=1) / math.sqrt(len(values))) if whole and len(values) > 1 else None,
+        p10=_finite(low),
+        p50=_finite(middle),
+        p90=_finite(high),
+    )
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _lines(outlook: Outlook, horizon: int) -> list[str]:
+    """The quantities of a table."""
+    lines = []
+    for quantity in ("duels", "days", "regret"):
+        spread = getattr(outlook, quantity)
+        cells = [spread.mean, spread.p10, spread.p50, spread.p90]
+        lines.append(f"{quantity:12}" + "".join(f"{_figure(quantity, cell, horizon):>12}" for cell in cells))
+    return lines
+
+
+def _figure(quantity: str, value: float | None, horizon: int) -> str:
+    if value is None:
+        return f"> {horizon:.0e}" if quantity == "duels" else "-"
+    return f"{value:,.1f}" if quantity == "days" else f"{value:,.0f}"

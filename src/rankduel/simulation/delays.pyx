@@ -1,0 +1,227 @@
+"""How late the outcomes of duels come, as in real traffic: laws of delay, a bound on duels in flight, lost answers."""
+
+import hashlib
+from math import ceil
+from numbers import Real
+from pathlib import Path
+
+import numpy as np
+
+cimport numpy as cnp
+from cpython.pycapsule cimport PyCapsule_GetPointer
+from libc.stdint cimport INT64_MAX, int64_t
+
+from numpy.random.c_distributions cimport random_geometric
+
+from rankduel.bandits.parameters import number
+from rankduel.randomness import bit_generator
+from rankduel.randomness.draws cimport uniform
+from rankduel.spec import parse
+
+cnp.import_array()
+
+__all__ = ["LAWS", "Delay", "Empirical", "Fixed", "Geometric", "delay_from"]
+
+cdef int64_t LONGEST = 10**15  # duels; the compiled loop counts in 64 bits
+cdef int SHORT = 20  # delays that a repr shows
+
+
+cdef class Delay:
+    """How late outcomes come, in duels: after a delay of d, d more pages were shown before the bandit hears of it.
+
+    A law of this module says how d is drawn for each duel, whoever won it. All of them take these options:
+
+    in_flight: the most duels that may wait for their outcome. While there are so many, pages are shown without a duel.
+    unanswered: the share of duels of which nobody ever hears.
+    timeout: after so many duels a duel is forgotten, and its place in flight is free again. Needed where some are
+        unanswered; an outcome that comes later is lost, too.
+
+    >>> from rankduel import delays
+    >>> delays.Geometric(mean=1000, in_flight=5000, unanswered=0.1, timeout=20_000)
+    Geometric(mean=1000.0, in_flight=5000, unanswered=0.1, timeout=20000)
+    """
+
+    def __init__(self, *, in_flight=None, unanswered=0.0, timeout=None):
+        self.in_flight = None if in_flight is None else _duels("in_flight", in_flight, 1)
+        self.timeout = None if timeout is None else _duels("timeout", timeout, 0)
+        if isinstance(unanswered, bool) or not isinstance(unanswered, Real) or not 0 <= unanswered < 1:
+            raise ValueError(f"unanswered must be at least 0 and below 1, got {unanswered!r}")
+        if unanswered and timeout is None:
+            raise ValueError(f"unanswered={unanswered!r} needs a timeout, after which such a duel is forgotten")
+        self.unanswered = unanswered
+        self.places = INT64_MAX if in_flight is None else self.in_flight
+        self.patience = INT64_MAX if timeout is None else self.timeout
+
+    cdef int64_t draw(self, bitgen_t *rng) noexcept nogil:
+        """The law: how late the outcome of a duel comes."""
+        return 0
+
+    cdef int64_t answer(self, bitgen_t *rng, bint *comes) noexcept nogil:
+        """When a duel is over, and whether with an outcome or forgotten."""
+        cdef int64_t late = self.draw(rng)
+        comes[0] = not (self.unanswered > 0 and uniform(rng) < self.unanswered) and late <= self.patience
+        return late if comes[0] else self.patience
+
+    def sample(self, int64_t n, seed=0):
+        """So many delays; the timeout for a duel that is forgotten."""
+        generator = bit_generator(seed, "delay")
+        cdef bitgen_t *rng = <bitgen_t *>PyCapsule_GetPointer(generator.capsule, "BitGenerator")
+        cdef int64_t[::1] delays = np.empty(n, np.int64)
+        cdef int64_t i
+        cdef bint comes
+        for i in range(n):
+            delays[i] = self.answer(rng, &comes)
+        return np.asarray(delays)
+
+    @property
+    def fingerprint(self):
+        """The sha256 of all that decides how late outcomes come."""
+        return hashlib.sha256(repr((type(self).__name__, self._options())).encode()).hexdigest()
+
+    def _options(self):
+        """What it was made of."""
+        shared = {"in_flight": self.in_flight, "unanswered": self.unanswered or None, "timeout": self.timeout}
+        return {name: value for name, value in shared.items() if value is not None}
+
+    def __repr__(self):
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self._options().items())})"
+
+    def __eq__(self, other):
+        return isinstance(other, Delay) and self.fingerprint == other.fingerprint
+
+    def __hash__(self):
+        return hash(self.fingerprint)
+
+    def __reduce__(self):
+        return _made, (type(self), self._options())
+
+
+cdef class Fixed(Delay):
+    """Every outcome comes after the same number of duels: with d = 1000, a thousand are always in flight.
+
+    >>> from rankduel import delays
+    >>> delays.Fixed(duels=1000).sample(3).tolist()
+    [1000, 1000, 1000]
+    """
+
+    cdef readonly int64_t duels
+
+    def __init__(self, duels, *, in_flight=None, unanswered=0.0, timeout=None):
+        super().__init__(in_flight=in_flight, unanswered=unanswered, timeout=timeout)
+        self.duels = _duels("duels", duels, 0)
+
+    cdef int64_t draw(self, bitgen_t *rng) noexcept nogil:
+        return self.duels
+
+    def _options(self):
+        return {"duels": self.duels, **super()._options()}
+
+
+cdef class Geometric(Delay):
+    """An outcome may come at any moment, as likely after a long wait as after a short one; on average after `mean` duels.
+
+    >>> from rankduel import delays
+    >>> round(float(delays.Geometric(mean=1000).sample(1_000_000).mean()), -1)
+    1000.0
+    """
+
+    cdef readonly double mean
+    cdef double chance  # that it comes before the next duel
+
+    def __init__(self, mean, *, in_flight=None, unanswered=0.0, timeout=None):
+        super().__init__(in_flight=in_flight, unanswered=unanswered, timeout=timeout)
+        self.mean = number("mean", mean, at_most=LONGEST)
+        self.chance = 1 / (1 + self.mean)
+
+    cdef int64_t draw(self, bitgen_t *rng) noexcept nogil:
+        return random_geometric(rng, self.chance) - 1
+
+    def _options(self):
+        return {"mean": self.mean, **super()._options()}
+
+
+cdef class Empirical(Delay):
+    """Delays as they were measured, each as likely as any other: a list, or a text file of whole numbers.
+
+    >>> from rankduel import delays
+    >>> delays.Empirical(delays=[0, 10, 500]).mean
+    170.0
+    """
+
+    cdef readonly object delays
+    cdef const int64_t *first
+    cdef int64_t n
+
+    def __init__(self, delays=None, *, file=None, in_flight=None, unanswered=0.0, timeout=None):
+        super().__init__(in_flight=in_flight, unanswered=unanswered, timeout=timeout)
+        if (delays is None) is (file is None):
+            raise ValueError("Empirical needs delays=[...] or file='...', one of the two")
+        values = delays if file is None else _words(file)
+        array = np.array([_duels("a delay", value, 0) for value in values], np.int64)
+        if not len(array):
+            raise ValueError(f"Empirical needs at least one delay, got none{'' if file is None else f' in {file}'}")
+        array.flags.writeable = False
+        self.delays = array
+        self.first = <const int64_t *>cnp.PyArray_DATA(array)
+        self.n = len(array)
+
+    cdef int64_t draw(self, bitgen_t *rng) noexcept nogil:
+        return self.first[<int64_t>(uniform(rng) * self.n)]
+
+    @property
+    def mean(self):
+        """Of the delays, in duels."""
+        return float(self.delays.mean())
+
+    def _options(self):
+        return {"delays": self.delays.tolist(), **super()._options()}
+
+    def __repr__(self):
+        if self.n <= SHORT:
+            return super().__repr__()
+        shared = super()._options()
+        options = "".join(f", {name}={value!r}" for name, value in shared.items())
+        return f"<Empirical: {self.n:,} delays, {self.mean:,.1f} on average{options}>"
+
+
+LAWS = {"Fixed": Fixed, "Geometric": Geometric, "Empirical": Empirical}
+OPTIONS = {"Fixed": "duels", "Geometric": "mean", "Empirical": "delays or file"}
+
+
+def delay_from(spec):
+    """The delay of a spec as people type it.
+
+    >>> delay_from("Geometric(mean=1e3, in_flight=5000)")
+    Geometric(mean=1000.0, in_flight=5000)
+    """
+    name, options = parse(spec)
+    if name not in LAWS:
+        raise ValueError(f"unknown delay {name!r}, expected one of {', '.join(LAWS)}")
+    try:
+        return LAWS[name](**options)
+    except TypeError as error:
+        raise ValueError(
+            f"{spec}: {error}; options of {name}: {OPTIONS[name]}, in_flight, unanswered, timeout"
+        ) from None
+
+
+def _made(law, options):
+    """What `pickle` calls."""
+    return law(**options)
+
+
+def _duels(name, value, minimum):
+    """A whole number of duels; 1e6 is one, too."""
+    real = isinstance(value, (Real, np.integer)) and not isinstance(value, bool)
+    if not real or not minimum <= value <= LONGEST or value != ceil(value):
+        raise ValueError(f"{name} must be a whole number of duels from {minimum} to {LONGEST:.0e}, got {value!r}")
+    return int(value)
+
+
+def _words(file):
+    """The numbers of a text file, between blanks, commas or line ends."""
+    for word in Path(file).read_text(encoding="utf-8").replace(",", " ").split():
+        try:
+            yield float(word)
+        except ValueError:
+            raise ValueError(f"{file}: expected whole numbers of duels, got {word!r}") from None

@@ -1,0 +1,52 @@
+"""Duels in flight: shown to users, and not yet answered."""
+
+from libc.stdint cimport int64_t
+from libc.stdlib cimport free, realloc
+
+
+cdef class Flight:
+    """A heap: the duel that is due next lies on top, of those due together the one that was asked for first."""
+
+    def __dealloc__(self):
+        free(self.heap)
+
+    cdef int start(self, const airborne_t *one) except -1 nogil:
+        """One more is in flight: it rises to its place."""
+        cdef int64_t place = self.n
+        if self.n == self.capacity:
+            self.grow()
+        self.n += 1
+        while place > 0 and before(one, &self.heap[(place - 1) // 2]):
+            self.heap[place] = self.heap[(place - 1) // 2]
+            place = (place - 1) // 2
+        self.heap[place] = one[0]
+        return 0
+
+    cdef airborne_t land(self) noexcept nogil:
+        """Take the next one off; the last one takes its place, and sinks."""
+        cdef airborne_t next = self.heap[0]
+        cdef const airborne_t *last = &self.heap[self.n - 1]
+        cdef int64_t place = 0, child = 1
+        self.n -= 1
+        while child < self.n:
+            if child + 1 < self.n and before(&self.heap[child + 1], &self.heap[child]):
+                child += 1
+            if not before(&self.heap[child], last):
+                break
+            self.heap[place] = self.heap[child]
+            place, child = child, 2 * child + 1
+        self.heap[place] = last[0]
+        return next
+
+    cdef int grow(self) except -1 nogil:
+        cdef int64_t capacity = 2 * self.capacity + 64
+        cdef airborne_t *heap = <airborne_t *>realloc(self.heap, capacity * sizeof(airborne_t))
+        if heap == NULL:
+            with gil:
+                raise MemoryError(f"no memory for {capacity} duels in flight")
+        self.heap, self.capacity = heap, capacity
+        return 0
+
+
+cdef inline bint before(const airborne_t *one, const airborne_t *other) noexcept nogil:
+    return one.due < other.due or (one.due == other.due and one.duel.number < other.duel.number)
