@@ -13,17 +13,23 @@ from typing import TYPE_CHECKING, Any
 from rankduel import clicks, datasets, interleaving
 from rankduel.bandits import (
     DTS,
+    MDB,
+    MULTI_REGISTRY,
     REGISTRY,
     REX3,
     RMED1,
     RUCB,
     Bandit,
+    CertifiedMulti,
     MergeDTS,
     MergeRUCB,
+    MultiBandit,
+    MultiSelfSparring,
     MultiUCB,
     SelfSparring,
     SparringEXP3,
     SparringThompson,
+    SparringTsallisINF,
     SparringUCB1,
     Uniform,
     bandit_from,
@@ -31,7 +37,7 @@ from rankduel.bandits import (
 from rankduel.errors import DatasetError, RankduelError, SnapshotError, UnknownDuel
 from rankduel.preferences import PreferenceMatrix, Regret, Utilities, problems, regret
 from rankduel.simulation import Run, SearchWorld, simulate, simulate_runs
-from rankduel.types import Duel, Outcome
+from rankduel.types import Duel, MultiDuel, Outcome
 
 if TYPE_CHECKING:
     from rankduel import lab
@@ -41,16 +47,22 @@ __version__ = "0.1.0"
 
 __all__ = [
     "DTS",
+    "MDB",
+    "MULTI_REGISTRY",
     "REGISTRY",
     "REX3",
     "RMED1",
     "RUCB",
     "Bandit",
+    "CertifiedMulti",
     "DatasetError",
     "Duel",
     "Estimate",
     "MergeDTS",
     "MergeRUCB",
+    "MultiBandit",
+    "MultiDuel",
+    "MultiSelfSparring",
     "MultiUCB",
     "Outcome",
     "PreferenceMatrix",
@@ -62,6 +74,7 @@ __all__ = [
     "SnapshotError",
     "SparringEXP3",
     "SparringThompson",
+    "SparringTsallisINF",
     "SparringUCB1",
     "Uniform",
     "UnknownDuel",
