@@ -1,5 +1,7 @@
 """CertifiedMulti: many arms on one page, and a guarantee at any time that the best of them is not lost."""
 
+from numbers import Real
+
 import numpy as np
 
 cimport numpy as cnp
@@ -7,8 +9,8 @@ from libc.math cimport exp, fmin, log, log1p
 from libc.stdint cimport int64_t
 from numpy.random.c_distributions cimport random_beta
 
-from rankduel.bandits.multi_bandit cimport MultiBandit, multi_duel_t
-from rankduel.bandits.parameters import number, whole
+from rankduel.bandits.multi_bandit cimport MultiBandit, multi_duel_t, won
+from rankduel.bandits.parameters import whole
 from rankduel.randomness.draws cimport best_t, consider
 
 cnp.import_array()
@@ -29,7 +31,7 @@ cdef class CertifiedMulti(MultiBandit):
         factor: the preferences of a page depend on each other, and a product of several would not be a fair bet.
         Wealth is the mean over four stakes, and an arm leaves when it has reached 1 / delta. A page is shared by the
         champion, the arm against which there is most evidence, so that it goes soon, and the best of a Thompson draw
-        over how often arms are preferred.
+        over how much arms are preferred.
 
     Parameters
         n_arms: K, at least 1.
@@ -78,7 +80,7 @@ cdef class CertifiedMulti(MultiBandit):
     cdef object _thetas
 
     def __init__(self, n_arms, *, delta=0.05, arms_per_duel=4, seed=None):
-        if number("delta", delta, at_most=1) == 1:
+        if isinstance(delta, bool) or not isinstance(delta, Real) or not 0 < delta < 1:
             raise ValueError(f"delta must be > 0 and < 1, got {delta!r}")
         m = whole("arms_per_duel", arms_per_duel, minimum=2)
         super().__init__(n_arms, seed=seed, delta=float(delta), arms_per_duel=m)
@@ -116,7 +118,7 @@ cdef class CertifiedMulti(MultiBandit):
         return 0
 
     cdef int best(self) noexcept nogil:
-        """The arm that is preferred most often; ties are broken at random."""
+        """The arm that is preferred most; ties are broken at random."""
         cdef int k
         cdef best_t best
         best.value, best.index, best.ties = -1, 0, 0
@@ -142,7 +144,7 @@ cdef class CertifiedMulti(MultiBandit):
         return best
 
     cdef double mean(self, int arm) noexcept nogil:
-        """How often it is preferred: the mean of its posterior."""
+        """How much it is preferred: the mean of its posterior."""
         return (self.wins[arm] + 1) / (self.wins[arm] + self.losses[arm] + 2)
 
     cdef int learn(self, const multi_duel_t *duel, const double *preferences) except -1 nogil:
@@ -187,8 +189,8 @@ cdef class CertifiedMulti(MultiBandit):
     cdef void count(self, const multi_duel_t *duel, int x, const double *preferences) noexcept nogil:
         cdef int y
         for y in range(duel.n):
-            self.wins[duel.arms[x]] += preferences[y] > 0
-            self.losses[duel.arms[x]] += preferences[y] < 0
+            self.wins[duel.arms[x]] += won(preferences[y])
+            self.losses[duel.arms[x]] += won(-preferences[y])
 
     cdef void eliminate(self, int arm) noexcept nogil:
         cdef int k, kept = 0
@@ -205,7 +207,7 @@ cdef class CertifiedMulti(MultiBandit):
 
     @property
     def champion(self):
-        """Of the arms left, the one that is preferred most often."""
+        """Of the arms left, the one that is preferred most."""
         alive, wins, losses = self.alive, self._arrays["wins"], self._arrays["losses"]
         return int(alive[((wins + 1) / (wins + losses + 2))[alive].argmax()])
 

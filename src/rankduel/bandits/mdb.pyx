@@ -34,8 +34,9 @@ cdef class MDB(MultiOptimistic):
         Algorithm 1.
 
     Deviations
-        A pair that was never decided keeps nobody out, and if the wide bounds leave nobody, all arms are played. A tie
-        adds nothing to either side.
+        A pair that was never decided keeps nobody out, and if the wide bounds leave nobody, all arms are played. A
+        preference counts by its size, at most 1; those of SOSM and Team Draft are signs. A tie adds nothing to either
+        side.
 
     Examples
         >>> import numpy as np

@@ -16,7 +16,8 @@ cdef class MultiBandit(Learner):
 
     It is to multileaving what a `Bandit` is to interleaving. Preferences are an antisymmetric matrix, as
     `Multileaving.preferences` gives it: positive at [x, y] if the x-th arm of the duel is preferred to the y-th, 0 for
-    a tie, which teaches nothing.
+    a tie, which teaches nothing. Their size counts: 0.3 is three tenths of a win, 1 or more is one. (The preferences of
+    Probabilistic Multileaving are right on average, but their signs are not, as docs/multileaving.md shows.)
 
     As for a `Bandit`, there are two rules. `choose` reads what was learnt, draws random numbers and moves a cursor;
     `learn` is deterministic, and the only place where evidence and elimination change. A bandit of your own is a

@@ -5,6 +5,7 @@ import numpy as np
 from libc.math cimport log
 from libc.stdint cimport int32_t
 
+from rankduel.bandits.multi_bandit cimport won
 from rankduel.bandits.parameters import number
 
 
@@ -42,20 +43,20 @@ cdef class MultiOptimistic(MultiBandit):
     cdef int learn(self, const multi_duel_t *duel, const double *preferences) except -1 nogil:
         cdef int x, y, i, j, n = duel.n
         cdef double width = self.alpha * log(self.told), preference, lead, behind
-        cdef double *won
-        cdef double *lost
+        cdef double *w
+        cdef double *l
         for x in range(n):
             i = duel.arms[x]
             for y in range(x + 1, n):
                 j = duel.arms[y]
                 preference = preferences[<size_t>x * n + y]
-                won, lost = self._wins + <size_t>i * self.n_arms + j, self._wins + <size_t>j * self.n_arms + i
-                won[0] += preference > 0
-                lost[0] += preference < 0
-                lead = won[0] - lost[0]
+                w, l = self._wins + <size_t>i * self.n_arms + j, self._wins + <size_t>j * self.n_arms + i
+                w[0] += won(preference)
+                l[0] += won(-preference)
+                lead = w[0] - l[0]
                 behind = self.behind[j] if lead > 0 else self.behind[i]
                 behind = behind if behind > width else width
-                if lead * lead > 4 * (won[0] + lost[0]) * behind:  # further behind than behind anybody else
+                if lead * lead > 4 * (w[0] + l[0]) * behind:  # further behind than behind anybody else
                     if lead > 0:
                         self.behind[j], self.witness[j] = self.deficit(j, i), i
                     else:
@@ -97,7 +98,7 @@ cdef class MultiOptimistic(MultiBandit):
 
     @property
     def wins(self):
-        """How often arm i was preferred to arm j, at [i, j]; read-only."""
+        """The preferences of arm i over arm j, summed up, at [i, j]; read-only."""
         view = self._arrays["wins"].view()
         view.flags.writeable = False
         return view

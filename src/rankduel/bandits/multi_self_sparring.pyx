@@ -1,6 +1,8 @@
 """Self-Sparring of many arms at once (Sui et al. 2017)."""
 
-from rankduel.bandits.multi_bandit cimport MultiBandit, multi_duel_t
+import numpy as np
+
+from rankduel.bandits.multi_bandit cimport MultiBandit, multi_duel_t, won
 from rankduel.bandits.parameters import whole
 from rankduel.bandits.thompson cimport Thompson
 
@@ -31,7 +33,8 @@ cdef class MultiSelfSparring(MultiBandit):
 
     Deviations
         An arm that is drawn several times is once on the page, and what it would win and lose against itself is not
-        counted.
+        counted. Preferences count by their size, at most 1: an arm has won when those that speak for it have added up to
+        1, and lost when those against it have. The preferences of SOSM and Team Draft are signs, and wins at once.
 
     Examples
         >>> import rankduel as rd
@@ -44,6 +47,8 @@ cdef class MultiSelfSparring(MultiBandit):
 
     cdef int m
     cdef Thompson posterior
+    cdef double *gains  # what is left of preferences for an arm, less than 1,
+    cdef double *pains  # and of those against it
 
     def __init__(self, n_arms, *, arms_per_duel=4, seed=None):
         super().__init__(n_arms, seed=seed, arms_per_duel=whole("arms_per_duel", arms_per_duel, minimum=2))
@@ -51,6 +56,8 @@ cdef class MultiSelfSparring(MultiBandit):
         self.posterior = Thompson(self.n_arms)
         self._adopt("", self.posterior)
         self._ranges.update(likely=(-1, self.n_arms - 1))
+        self.gains = <double *>self.array("gains", self.n_arms, np.float64)
+        self.pains = <double *>self.array("pains", self.n_arms, np.float64)
 
     cdef int choose(self, multi_duel_t *duel) except -1 nogil:
         cdef int draw, arm, x
@@ -66,14 +73,18 @@ cdef class MultiSelfSparring(MultiBandit):
         return 0
 
     cdef int learn(self, const multi_duel_t *duel, const double *preferences) except -1 nogil:
-        cdef int x, y
-        cdef double preference
+        cdef int x, y, arm
         for x in range(duel.n):
-            for y in range(x + 1, duel.n):
-                preference = preferences[<size_t>x * duel.n + y]
-                if preference != 0:
-                    self.posterior.learn(duel.arms[x], preference > 0)
-                    self.posterior.learn(duel.arms[y], preference < 0)
+            arm = duel.arms[x]
+            for y in range(duel.n):
+                self.gains[arm] += won(preferences[<size_t>x * duel.n + y])
+                self.pains[arm] += won(preferences[<size_t>y * duel.n + x])
+            while self.gains[arm] >= 1:
+                self.gains[arm] -= 1
+                self.posterior.learn(arm, True)
+            while self.pains[arm] >= 1:
+                self.pains[arm] -= 1
+                self.posterior.learn(arm, False)
         return 0
 
     @property

@@ -39,7 +39,8 @@ cdef class MultiUCB(MultiOptimistic):
         Counts start at 0, and a pair that was never decided keeps nobody out; the paper's program starts its wins at 1,
         and its number of plays stays at 2. The paper's bound has log(t + C) with a C that the experiment does not name;
         here it is log t. The program's fallback draws 100 arms with replacement; `released` takes each arm once, as the
-        text says. As in the program, a tie adds nothing to either side.
+        text says. A preference counts by its size, at most 1, where the program counts signs; those of SOSM and Team Draft
+        are signs. As in the program, a tie adds nothing to either side.
 
     Examples
         >>> import numpy as np

@@ -219,7 +219,9 @@ def run_seed(seed: int, index: int) -> int:
     return subseed(seed, "run", index)
 
 
-def run_bandit(bandit: str | Callable[..., Bandit | MultiBandit], n_arms: int, seed: int, index: int) -> Bandit | MultiBandit:
+def run_bandit(
+    bandit: str | Callable[..., Bandit | MultiBandit], n_arms: int, seed: int, index: int
+) -> Bandit | MultiBandit:
     """The bandit of run `index`, from a spec or a class."""
     if isinstance(bandit, str):
         return any_bandit_from(bandit, n_arms, seed=run_seed(seed, index))
