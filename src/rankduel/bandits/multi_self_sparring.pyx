@@ -37,12 +37,15 @@ cdef class MultiSelfSparring(MultiBandit):
         1, and lost when those against it have. The preferences of SOSM and Team Draft are signs, and wins at once.
 
     Examples
+        >>> import numpy as np
         >>> import rankduel as rd
         >>> bandit = rd.MultiSelfSparring(20, arms_per_duel=3, seed=1)
-        >>> duel = bandit.ask()
-        >>> bandit.tell(duel, [[0, 1, 1], [-1, 0, 0], [-1, 0, 0]])
-        >>> bandit.champion == duel.arms[0]
-        True
+        >>> for _ in range(500):
+        ...     duel = bandit.ask()
+        ...     arms = np.array(duel.arms)
+        ...     bandit.tell(duel, np.sign(arms[None, :] - arms[:, None]))  # the lower number is always preferred
+        >>> bandit.champion, bandit.ask().arms
+        (0, (0,))
     """
 
     cdef int m
