@@ -143,7 +143,7 @@ def tsallis_apart(problem: rd.PreferenceMatrix, n: int, variant: type[SparringTs
 
 @EACH
 def test_tsallis_weights(problem: rd.PreferenceMatrix) -> None:
-    """Newton's method from a warm start finds what bisection finds from nothing."""
+    """Newton's method from where it was finds what it finds from a safe start."""
     assert tsallis_apart(problem, 1000, SparringTsallisINF) < 1e-8
 
 

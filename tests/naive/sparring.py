@@ -102,7 +102,7 @@ class SparringEXP3(Sparring):
 
 
 class SparringTsallisINF(Sparring):
-    """Tsallis-INF (Zimmert, Seldin 2021) with importance-weighted losses on each side; x by bisection."""
+    """Tsallis-INF (Zimmert, Seldin 2021) with importance-weighted losses on each side."""
 
     def __init__(self, n_arms: int, *, rng: np.random.Generator) -> None:
         super().__init__(n_arms, rng=rng)
@@ -115,12 +115,14 @@ class SparringTsallisINF(Sparring):
         return int(self.rng.choice(self.n_arms, p=self.probs[side]))
 
     def weights(self, L: Floats, eta: float) -> Floats:
-        """Between these two, the largest weight goes from 1 / K to 1, and the sum from at most to at least 1."""
-        low, high = L.min() - 2 * math.sqrt(self.n_arms) / eta, L.min() - 2 / eta
-        for _ in range(200):
-            x = (low + high) / 2
-            low, high = (low, x) if (4 / (eta * (L - x)) ** 2).sum() > 1 else (x, high)
-        w = 4 / (eta * (L - high)) ** 2
+        """Newton's method, from the x that makes the largest weight 1 and so the sum at least 1."""
+        x = L.min() - 2 / eta
+        for _ in range(100):
+            w = 4 / (eta * (L - x)) ** 2
+            excess = w.sum() - 1
+            if excess < 1e-13:
+                break
+            x -= excess / (eta * (w**1.5).sum())
         normal: Floats = w / w.sum()
         return normal
 
