@@ -19,6 +19,9 @@ SECTIONS = ("Idea", "Parameters", "Cost", "Guarantee", "References", "Deviations
 NOTICE = "<!-- Made by docs/generate.py from the docstring. Change that, then run: make docs -->"
 
 
+AnyBandit = type[rd.Bandit | rd.MultiBandit]
+
+
 class DocstringError(ValueError):
     """A docstring that does not have the shape of DESIGN: what is wrong, in one line."""
 
@@ -71,7 +74,7 @@ def references(lines: Sequence[str]) -> list[str]:
     return [" ".join(work) for work in works]
 
 
-def check(cls: type[rd.Bandit]) -> None:
+def check(cls: AnyBandit) -> None:
     """Raise if the docstring lacks a section or does not name exactly the constructor's parameters."""
     summary, sections = parse(cls.__doc__ or "")
     missing = [name for name in SECTIONS if not sections.get(name)]
@@ -86,7 +89,7 @@ def check(cls: type[rd.Bandit]) -> None:
         raise DocstringError(f"{cls.__name__}: documents {name}, which is no parameter of it")
 
 
-def page(cls: type[rd.Bandit]) -> str:
+def page(cls: AnyBandit) -> str:
     """The Markdown of one bandit."""
     check(cls)
     summary, sections = parse(cls.__doc__ or "")
@@ -97,12 +100,8 @@ def page(cls: type[rd.Bandit]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def index(bandits: Sequence[type[rd.Bandit]]) -> str:
-    """The table of all bandits."""
-    rows = [
-        f"| [{cls.__name__}]({file_name(cls)}) | {_text(parse(cls.__doc__ or '')[0])} | `{spec(cls)}` |"
-        for cls in bandits
-    ]
+def index(pairs: Sequence[AnyBandit], sets: Sequence[AnyBandit]) -> str:
+    """The tables of all bandits: of those that let two arms meet, and of those that let many."""
     return "\n".join(
         [
             "# The bandits",
@@ -113,15 +112,26 @@ def index(bandits: Sequence[type[rd.Bandit]]) -> str:
             "guaranteed, and where the code differs from the pseudo-code. What all of them share (`ask`, `tell`,",
             "`champion`, `snapshot`, ...) is told in the [tutorial](../tutorial.md).",
             "",
-            "| bandit | what it does | with its default parameters |",
-            "|---|---|---|",
-            *rows,
+            *_table(pairs),
+            "",
+            "These choose more than two arms at once, which share a page by [multileaving](../multileaving.md). `ask`",
+            "names a set of arms, and `tell` takes the preferences between them.",
+            "",
+            *_table(sets),
             "",
         ]
     )
 
 
-def spec(cls: type[rd.Bandit]) -> str:
+def _table(bandits: Sequence[AnyBandit]) -> list[str]:
+    rows = [
+        f"| [{cls.__name__}]({file_name(cls)}) | {_text(parse(cls.__doc__ or '')[0])} | `{spec(cls)}` |"
+        for cls in bandits
+    ]
+    return ["| bandit | what it does | with its default parameters |", "|---|---|---|", *rows]
+
+
+def spec(cls: AnyBandit) -> str:
     """The bandit with its defaults, as `--bandit` and `rd.bandit_from` read it.
 
     >>> spec(rd.MergeRUCB)
@@ -132,7 +142,7 @@ def spec(cls: type[rd.Bandit]) -> str:
     return f"{cls.__name__}({options})" if options else cls.__name__
 
 
-def file_name(cls: type[rd.Bandit]) -> str:
+def file_name(cls: AnyBandit) -> str:
     """The name of its page: of the class, in snake_case.
 
     >>> [file_name(cls) for cls in (rd.MergeDTS, rd.RMED1, rd.SparringUCB1)]
@@ -143,8 +153,10 @@ def file_name(cls: type[rd.Bandit]) -> str:
 
 def pages() -> dict[Path, str]:
     """Every page as it should be."""
-    made = {PAGES / file_name(cls): page(cls) for cls in rd.REGISTRY.values()}
-    return made | {PAGES / "README.md": index(list(rd.REGISTRY.values()))}
+    pairs: list[AnyBandit] = list(rd.REGISTRY.values())
+    sets: list[AnyBandit] = list(rd.MULTI_REGISTRY.values())
+    made = {PAGES / file_name(cls): page(cls) for cls in pairs + sets}
+    return made | {PAGES / "README.md": index(pairs, sets)}
 
 
 def differences(made: dict[Path, str]) -> Iterator[str]:
@@ -182,9 +194,10 @@ def _section(name: str, lines: Sequence[str]) -> list[str]:
     return [_text(_paragraph(lines))]
 
 
-def _members(cls: type[rd.Bandit]) -> str:
+def _members(cls: AnyBandit) -> str:
     """What a user can call beyond the contract, and what its champion is."""
-    names = sorted({name for name in dir(cls) if not name.startswith("_")} - set(dir(rd.Bandit)) | {"champion"})
+    contract = set(dir(rd.MultiBandit if issubclass(cls, rd.MultiBandit) else rd.Bandit))
+    names = sorted({name for name in dir(cls) if not name.startswith("_")} - contract | {"champion"})
     return "\n".join(
         f"- `{name}`: {_text(_paragraph((inspect.getdoc(getattr(cls, name)) or '').splitlines()))}" for name in names
     )

@@ -13,12 +13,15 @@ from typing import TYPE_CHECKING, Any
 from rankduel import clicks, datasets, interleaving
 from rankduel.bandits import (
     DTS,
+    MDB,
+    MULTI_REGISTRY,
     REGISTRY,
     REX3,
     RMED1,
     RUCB,
     Bandit,
     Certified,
+    CertifiedMulti,
     CertifiedSparring,
     Confidence,
     Decision,
@@ -26,10 +29,13 @@ from rankduel.bandits import (
     Hoeffding,
     MergeDTS,
     MergeRUCB,
+    MultiBandit,
+    MultiSelfSparring,
     MultiUCB,
     SelfSparring,
     SparringEXP3,
     SparringThompson,
+    SparringTsallisINF,
     SparringUCB1,
     Uniform,
     bandit_from,
@@ -37,7 +43,7 @@ from rankduel.bandits import (
 from rankduel.errors import DatasetError, RankduelError, SnapshotError, UnknownDuel
 from rankduel.preferences import PreferenceMatrix, Regret, Utilities, problems, regret
 from rankduel.simulation import Run, SearchWorld, delays, simulate, simulate_runs
-from rankduel.types import Duel, Outcome
+from rankduel.types import Duel, MultiDuel, Outcome
 
 if TYPE_CHECKING:
     from rankduel import lab
@@ -48,6 +54,8 @@ __version__ = "0.1.0"
 
 __all__ = [
     "DTS",
+    "MDB",
+    "MULTI_REGISTRY",
     "REGISTRY",
     "REX3",
     "RMED1",
@@ -56,6 +64,7 @@ __all__ = [
     "Certified",
     "CertifiedSparring",
     "Confidence",
+    "CertifiedMulti",
     "DatasetError",
     "Decision",
     "Duel",
@@ -65,6 +74,9 @@ __all__ = [
     "Hoeffding",
     "MergeDTS",
     "MergeRUCB",
+    "MultiBandit",
+    "MultiDuel",
+    "MultiSelfSparring",
     "MultiUCB",
     "Outcome",
     "PreferenceMatrix",
@@ -76,6 +88,7 @@ __all__ = [
     "SnapshotError",
     "SparringEXP3",
     "SparringThompson",
+    "SparringTsallisINF",
     "SparringUCB1",
     "Uniform",
     "UnknownDuel",

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import Enum
 
-__all__ = ["Duel", "Outcome"]
+__all__ = ["Duel", "MultiDuel", "Outcome"]
 
 
 class Outcome(Enum):
@@ -33,3 +33,15 @@ class Duel:
     first: int
     second: int
     propensity: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MultiDuel:
+    """Some arms that meet at once, each named once: the same for a `MultiBandit`.
+
+    >>> MultiDuel(1, arms=(4, 2, 7))
+    MultiDuel(number=1, arms=(4, 2, 7))
+    """
+
+    number: int
+    arms: tuple[int, ...]

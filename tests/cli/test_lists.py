@@ -6,13 +6,15 @@ import pytest
 
 import rankduel as rd
 from cli.processes import COMMAND, run
+from rankduel.bandits import any_bandit_from
 
 
 def test_bandits(tmp_path: Path) -> None:
     listed = run("bandits", cwd=tmp_path).stdout.splitlines()
-    assert [line.partition("(")[0] for line in listed[::2]] == list(rd.REGISTRY)
+    assert [line.partition("(")[0] for line in listed[::2]] == [*rd.REGISTRY, *rd.MULTI_REGISTRY]
     for spec, line in zip(listed[::2], listed[1::2], strict=True):
-        assert rd.bandit_from(spec, 5).parameters == pytest.approx(rd.bandit_from(spec.partition("(")[0], 5).parameters)
+        made, default = any_bandit_from(spec, 5), any_bandit_from(spec.partition("(")[0], 5)
+        assert made.parameters == pytest.approx(default.parameters)
         assert line.startswith("    ")
         assert line.endswith(".")
 

@@ -39,6 +39,22 @@ def bold_rmed1(n_arms: int, *, seed: int) -> rd.Bandit:
     return rd.RMED1(n_arms, f=0.5, seed=seed)
 
 
+def certified(name: str) -> Factory:
+    """Elimination with a promise; at a delta so large that a few hundred duels are enough for some."""
+
+    def made(n_arms: int, /, *, seed: int) -> rd.Bandit:
+        return rd.bandit_from(f"{name}(elimination=Certified(delta=0.5))", n_arms, seed=seed)
+
+    return made
+
+
+@pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.parametrize("name", ["MergeDTS", "MergeRUCB", "SelfSparring", "DTS", "Uniform"])
+def test_certified(name: str, check: str) -> None:
+    if check not in NOT_FOR.get(name, set()):
+        CHECKS[check](certified(name))
+
+
 PARAMETERS = [small_merge_dts, small_merge_rucb, fixed_rex3, fixed_exp3, bold_rmed1]
 
 

@@ -34,6 +34,7 @@ def test_the_same_duels_as_the_twin(name: str, delta: float) -> None:
         twin.learn(winner, loser)
         assert bandit.alive.tolist() == sorted(twin.seats)
     for out in bandit.decision().eliminated:
+        assert out.evidence is not None
         assert out.evidence == pytest.approx(twin.certificate.against(out.arm), rel=1e-9)
         assert out.evidence >= math.log(1 / delta)
 

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 import rankduel as rd
+from fidelity import wrong
 from fidelity.law import start_in_order
 from fidelity.problems import CYCLE, CYCLE2, even, hopeless, ladder, scissors
-from naive import DTS, REX3, RMED1, RUCB, MergeDTS, MergeRUCB, SparringEXP3, SparringUCB1
+from naive import DTS, REX3, RMED1, RUCB, MergeDTS, MergeRUCB, SparringEXP3, SparringTsallisINF, SparringUCB1
 from naive.base import lower_bounds, upper_bounds
 from naive.merging import Merging
 
@@ -125,6 +126,55 @@ def test_exponential_weights(problem: rd.PreferenceMatrix, gamma: float | None) 
         expected = exp3_twin.probs[0, duel.first], exp3_twin.probs[1, duel.second]
         assert duel.propensity == pytest.approx(expected, rel=1e-9)
         exp3_twin.learn(duel.first, duel.second, won)
+
+
+def tsallis_apart(problem: rd.PreferenceMatrix, n: int, variant: type[SparringTsallisINF]) -> float:
+    """The largest difference of the kernel's propensities from the twin's, or a wrong variant's, relative to these."""
+    bandit, twin = rd.SparringTsallisINF(problem.n_arms, seed=12), variant(problem.n_arms, rng=rng())
+    apart = 0.0
+    for duel, won in duels(bandit, problem, n):
+        twin.choose()
+        expected = np.array([twin.probs[0, duel.first], twin.probs[1, duel.second]])
+        apart = max(apart, float(np.abs(np.array(duel.propensity) / expected - 1).max()))
+        twin.probs[[0, 1], [duel.first, duel.second]] = duel.propensity  # it feeds back: rounding would grow
+        twin.learn(duel.first, duel.second, won)
+    return apart
+
+
+@EACH
+def test_tsallis_weights(problem: rd.PreferenceMatrix) -> None:
+    """Newton's method from where it was finds what it finds from a safe start."""
+    assert tsallis_apart(problem, 1000, SparringTsallisINF) < 1e-8
+
+
+@pytest.mark.parametrize(
+    "variant",
+    [
+        wrong.TsallisWithoutPropensity,
+        wrong.TsallisRewardsAsLosses,
+        wrong.TsallisTwiceAsFast,
+        wrong.TsallisSidesSwapped,
+    ],
+)
+def test_wrong_tsallis_weights_are_noticed(variant: type[SparringTsallisINF]) -> None:
+    assert tsallis_apart(CYCLE2, 50, variant) > 0.05
+
+
+def test_tsallis_weights_far_from_the_last_ones() -> None:
+    """Many duels asked for at once and told at last: x is far from where it was, on either side."""
+    bandit, twin, coin = rd.SparringTsallisINF(9, seed=13), SparringTsallisINF(9, rng=rng()), rng()
+    for round_ in range(12):
+        asked = [bandit.ask() for _ in range(60)]
+        for duel in asked:
+            assert duel.propensity is not None
+            weights = [twin.weights(twin.losses[side], 2 / math.sqrt(duel.number)) for side in (0, 1)]
+            assert duel.propensity == pytest.approx((weights[0][duel.first], weights[1][duel.second]), rel=1e-8)
+        for duel in asked:
+            won = bool(coin.random() < (0.9 if round_ % 2 else 0.1))
+            bandit.tell(duel, rd.Outcome.FIRST if won else rd.Outcome.SECOND)
+            side, arm = (1, duel.second) if won else (0, duel.first)
+            assert duel.propensity is not None
+            twin.losses[side, arm] += 1 / duel.propensity[side]
 
 
 def test_a_late_tell_uses_the_gamma_and_the_propensities_of_its_ask() -> None:

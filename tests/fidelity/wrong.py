@@ -14,6 +14,7 @@ from naive import (
     SelfSparring,
     SparringEXP3,
     SparringThompson,
+    SparringTsallisINF,
     SparringUCB1,
     Uniform,
 )
@@ -285,6 +286,30 @@ class Exp3SidesSwapped(SparringEXP3):
     def choose(self) -> tuple[int, int]:
         first, second = super().choose()
         return second, first
+
+
+class TsallisWithoutPropensity(SparringTsallisINF):
+    def reward(self, side: int, arm: int, reward: int) -> None:
+        self.losses[side, arm] += 1 - reward
+
+
+class TsallisRewardsAsLosses(SparringTsallisINF):
+    """Subtracts what is won instead of adding what is lost."""
+
+    def reward(self, side: int, arm: int, reward: int) -> None:
+        self.losses[side, arm] -= reward / self.probs[side, arm]
+
+
+class TsallisTwiceAsFast(SparringTsallisINF):
+    """Learns at 4 / sqrt(t), which is for losses of less variance."""
+
+    def weights(self, L: Floats, eta: float) -> Floats:
+        return super().weights(L, 2 * eta)
+
+
+class TsallisSidesSwapped(SparringTsallisINF):
+    def reward(self, side: int, arm: int, reward: int) -> None:
+        super().reward(1 - side, arm, reward)
 
 
 # REX3, RUCB, Uniform

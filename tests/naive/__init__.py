@@ -8,7 +8,7 @@ from .rex3 import REX3
 from .rmed1 import RMED1
 from .rucb import RUCB
 from .self_sparring import SelfSparring
-from .sparring import SparringEXP3, SparringThompson, SparringUCB1
+from .sparring import SparringEXP3, SparringThompson, SparringTsallisINF, SparringUCB1
 from .uniform import Uniform
 
 NAIVE: dict[str, type[Naive]] = {
@@ -22,6 +22,7 @@ NAIVE: dict[str, type[Naive]] = {
     "SparringUCB1": SparringUCB1,
     "SparringThompson": SparringThompson,
     "SparringEXP3": SparringEXP3,
+    "SparringTsallisINF": SparringTsallisINF,
     "Uniform": Uniform,
 }
 
@@ -38,6 +39,7 @@ __all__ = [
     "SelfSparring",
     "SparringEXP3",
     "SparringThompson",
+    "SparringTsallisINF",
     "SparringUCB1",
     "Uniform",
 ]

@@ -52,14 +52,14 @@ class Pairwise(Naive):
             self.wins[winner, loser] += 1
 
 
-def ratio(x: Ints | float, y: Ints) -> Floats:
+def ratio(x: Ints | Floats | float, y: Ints | Floats) -> Floats:
     """Quotient x / y, element-wise, with x/0 := 1."""
     quotient: Floats = np.ones(y.shape)
     np.divide(x, y, out=quotient, where=y != 0)
     return quotient
 
 
-def upper_bounds(W: Ints, bonus: float) -> Floats:
+def upper_bounds(W: Ints | Floats, bonus: float) -> Floats:
     """u_ij = w_ij/n_ij + sqrt(bonus/n_ij): 2 for a pair that never met. The diagonal is the caller's business."""
     N = W + W.T
     return ratio(W, N) + np.sqrt(ratio(bonus, N))

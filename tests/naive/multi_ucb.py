@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from .base import Floats, Ints, upper_bounds
+from .base import Floats, upper_bounds
 
 
 class MultiUCB:
@@ -12,7 +12,7 @@ class MultiUCB:
 
     def __init__(self, n_arms: int, *, alpha: float = 0.51) -> None:
         self.alpha = alpha
-        self.wins: Ints = np.zeros((n_arms, n_arms), np.int64)
+        self.wins: Floats = np.zeros((n_arms, n_arms))
         self.t = 0
 
     def candidates(self) -> list[int]:
@@ -25,5 +25,5 @@ class MultiUCB:
         self.t += 1
         for x, i in enumerate(arms):
             for y, j in enumerate(arms):
-                if preferences[x, y] > 0:
-                    self.wins[i, j] += 1
+                if x != y:
+                    self.wins[i, j] += min(1.0, max(0.0, preferences[x, y]))

@@ -99,3 +99,33 @@ class SparringEXP3(Sparring):
     def reward(self, side: int, arm: int, reward: int) -> None:
         """w_i *= exp(gamma (reward / prob_i) / K), with gamma and prob_i of the ask."""
         self.log_weights[side, arm] += self.gamma * (reward / self.probs[side, arm]) / self.n_arms
+
+
+class SparringTsallisINF(Sparring):
+    """Tsallis-INF (Zimmert, Seldin 2021) with importance-weighted losses on each side."""
+
+    def __init__(self, n_arms: int, *, rng: np.random.Generator) -> None:
+        super().__init__(n_arms, rng=rng)
+        self.losses: Floats = np.zeros((2, n_arms))
+        self.probs = np.full((2, n_arms), 1 / n_arms)  # those of the last choose
+
+    def choose_side(self, side: int) -> int:
+        """Draw from w_i = 4 / (eta_t (L_i - x))^2, with the x that makes them sum to 1."""
+        self.probs[side] = self.weights(self.losses[side], 2 / math.sqrt(self.t + 1))
+        return int(self.rng.choice(self.n_arms, p=self.probs[side]))
+
+    def weights(self, L: Floats, eta: float) -> Floats:
+        """Newton's method, from the x that makes the largest weight 1 and so the sum at least 1."""
+        x = L.min() - 2 / eta
+        for _ in range(100):
+            w = 4 / (eta * (L - x)) ** 2
+            excess = w.sum() - 1
+            if excess < 1e-13:
+                break
+            x -= excess / (eta * (w**1.5).sum())
+        normal: Floats = w / w.sum()
+        return normal
+
+    def reward(self, side: int, arm: int, reward: int) -> None:
+        """L_i += loss / w_i, with w_i of the ask."""
+        self.losses[side, arm] += (1 - reward) / self.probs[side, arm]

@@ -20,6 +20,7 @@ from . import (
     SelfSparring,
     SparringEXP3,
     SparringThompson,
+    SparringTsallisINF,
     SparringUCB1,
     Uniform,
     play,
@@ -497,6 +498,21 @@ def test_sparring_sides_learn_apart_and_from_self_duels() -> None:
     exp3.learn(0, 3, True)
     assert exp3.log_weights[0] == pytest.approx([math.log(3) + 0.4 * (1 / 0.4) / 4, 0, 0, 0])
     assert exp3.log_weights[1] == pytest.approx(0)
+    tsallis = SparringTsallisINF(4, rng=rng())
+    tsallis.probs[1] = [0.1, 0.2, 0.3, 0.4]
+    tsallis.learn(0, 3, True)
+    assert tsallis.losses.tolist() == [[0, 0, 0, 0], [0, 0, 0, 2.5]]
+
+
+def test_tsallis_weights_by_hand() -> None:
+    # eta = 2: w = 1 / (L - x)^2. Two arms of loss 0 and one of 3, x = -2: 1/4 + 1/4 + 1/25, so x is nearer to 0.
+    bandit = SparringTsallisINF(3, rng=rng())
+    assert bandit.weights(np.zeros(3), 0.7) == pytest.approx([1 / 3] * 3)
+    w = bandit.weights(np.array([0.0, 0.0, 3.0]), 2.0)
+    x = -1 / math.sqrt(w[0])
+    assert w == pytest.approx([1 / x**2, 1 / x**2, 1 / (3 - x) ** 2])
+    assert -2 < x < -math.sqrt(2)
+    assert w.sum() == pytest.approx(1)
 
 
 def test_sparring_ucb1_index_by_hand() -> None:

@@ -1,10 +1,14 @@
 """Searches in the loop: what is measured, who wins, and what is refused."""
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 import rankduel as rd
 from rankduel.datasets import Collection, synthetic
+from rankduel.preferences import Kind
 from rankduel.simulation import SearchWorld, simulate_runs
 
 COLLECTION = synthetic(n_queries=60, n_rankers=12, n_documents=30, seed=3)
@@ -98,6 +102,130 @@ def test_many_rankers_share_a_page() -> None:
     assert ndcg[0] > ndcg[1] + 0.1  # the corrected rule shows the best alone, the released one all, for ever
     assert corrected.converged_at is released.converged_at is None
     assert np.isnan(corrected.regret).all()
+
+
+class Always(rd.MultiBandit):
+    """The same set of arms, for ever; what it is told is summed up."""
+
+    def __init__(self, n_arms: int, *, arms: Sequence[int], seed: int | None = None) -> None:
+        super().__init__(n_arms, seed=seed, arms=list(arms))
+        self.arms = arms
+        self.sums = self.keep("sums", np.zeros((len(arms), len(arms))))
+
+    def pick(self) -> Sequence[int]:
+        return self.arms
+
+    def update(self, arms: tuple[int, ...], preferences: npt.NDArray[np.float64]) -> None:
+        assert list(arms) == list(self.arms)
+        self.sums += preferences
+
+    @property
+    def champion(self) -> int:
+        return int(self.arms[self.sums.sum(axis=1).argmax()])
+
+
+def test_the_regret_of_a_page_is_the_mean_of_its_rankers() -> None:
+    matrix = rd.estimate_preferences(COLLECTION, clicks="perfect", duels=500).matrix
+    world = SearchWorld(COLLECTION, clicks="perfect", preferences=matrix)
+    arms = [3, 0, 7]
+    kinds: tuple[tuple[Kind, Callable[..., float]], ...] = (("average", np.mean), ("weak", np.min), ("strong", np.max))
+    for kind, rule in kinds:
+        run = rd.simulate(Always(12, arms=arms), world, horizon=40, checkpoints=[1, 40], kind=kind)
+        expected = rule(rd.regret(matrix, kind).gaps[arms])
+        assert run.regret == pytest.approx([expected, 40 * expected])
+
+
+def test_a_page_of_one_is_its_own_list() -> None:
+    """And nothing is learnt from it, whatever the method would make of it."""
+    for method in ("probabilistic", "team_draft"):
+        world = SearchWorld(COLLECTION, clicks="perfect", multileaving=method)
+        alone = Always(12, arms=[5])
+        shown = rd.simulate(alone, world, horizon=3000, checkpoints=[3000], seed=2)
+        assert alone.sums.tolist() == [[0]]
+        best = rd.simulate(Itself(12, arm=5), world, horizon=3000, checkpoints=[3000], seed=2)
+        assert shown.measures["ndcg@10"] == pytest.approx(best.measures["ndcg@10"])
+
+
+class Itself(rd.Bandit):
+    """One arm meets itself, for ever."""
+
+    def __init__(self, n_arms: int, *, arm: int, seed: int | None = None) -> None:
+        super().__init__(n_arms, seed=seed, arm=arm)
+        self.arm = arm
+
+    def pick(self) -> tuple[int, int]:
+        return self.arm, self.arm
+
+    def update(self, first: int, second: int, outcome: rd.Outcome) -> None:
+        pass
+
+    @property
+    def champion(self) -> int:
+        return self.arm
+
+
+@pytest.mark.parametrize("method", ["probabilistic", "team_draft"])
+def test_a_certified_tournament_ends(method: str) -> None:
+    """With the best ranker, which goes on being shown on its own."""
+    world = SearchWorld(COLLECTION, clicks="perfect", multileaving=method)
+    bandit = rd.CertifiedMulti(12, delta=0.01, seed=1)
+    run = rd.simulate(bandit, world, horizon=30_000, checkpoints=[100, 30_000])
+    best = rd.estimate_preferences(COLLECTION, clicks="perfect", duels=1000).matrix.condorcet_winner
+    assert run.winner == run.champion == best
+    assert run.left == 1
+    assert run.converged_at is not None
+    assert bandit.told == bandit.asked == run.converged_at < run.duels == 30_000
+    alone = rd.simulate(Always(12, arms=[run.winner]), world, horizon=3000, checkpoints=[3000])
+    assert run.measures["ndcg@10"][1] / 30_000 > 0.95 * alone.measures["ndcg@10"][0] / 3000
+
+
+@pytest.mark.parametrize("spec", ["MDB", "MultiSelfSparring(arms_per_duel=3)", "CertifiedMulti"])
+def test_bandits_that_play_sets_learn_online(spec: str) -> None:
+    world = SearchWorld(COLLECTION, clicks="perfect", multileaving="team_draft")
+    runs = rd.simulate_runs(spec, world, horizon=5000, runs=2, jobs=2, checkpoints=[500, 5000])
+    again = rd.simulate_runs(spec, world, horizon=5000, runs=2, jobs=1, checkpoints=[500, 5000])
+    best = rd.estimate_preferences(COLLECTION, clicks="perfect", duels=1000).matrix.condorcet_winner
+    for run, same in zip(runs, again, strict=True):
+        assert run.champion == best
+        assert run.measures["ndcg@10"] == pytest.approx(same.measures["ndcg@10"])
+        early, late = run.measures["ndcg@10"] / run.checkpoints
+        assert late > early
+
+
+def test_live_is_compiled_for_sets_too() -> None:
+    """A loop in Python over the same preferences ends in the same state as the compiled one."""
+
+    class Listens(rd.MultiSelfSparring):
+        pass
+
+    world = SearchWorld(COLLECTION, clicks="perfect", multileaving="team_draft")
+    told: list[tuple[tuple[int, ...], npt.NDArray[np.float64]]] = []
+
+    class Relay(rd.MultiBandit):
+        """Asks and tells another bandit."""
+
+        def __init__(self, n_arms: int, *, seed: int | None = None) -> None:
+            super().__init__(n_arms, seed=seed)
+            self.live = Listens(n_arms, seed=seed)
+
+        def pick(self) -> tuple[int, ...]:
+            self.duel = self.live.ask()
+            return self.duel.arms
+
+        def update(self, arms: tuple[int, ...], preferences: npt.NDArray[np.float64]) -> None:
+            told.append((arms, preferences))
+            self.live.tell(self.duel, preferences)
+
+        @property
+        def champion(self) -> int:
+            return self.live.champion
+
+    relay, compiled = Relay(12, seed=3), Listens(12, seed=3)
+    one = rd.simulate(relay, world, horizon=500)
+    other = rd.simulate(compiled, world, horizon=500)
+    assert relay.live.snapshot() == compiled.snapshot()
+    assert one.measures["ndcg@10"] == pytest.approx(other.measures["ndcg@10"])
+    assert all((preferences == -preferences.T).all() for _, preferences in told)
 
 
 def test_pages_of_many_need_users() -> None:

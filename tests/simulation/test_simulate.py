@@ -248,4 +248,4 @@ def test_a_run_tells_who_is_left() -> None:
     world = rd.SearchWorld(rd.datasets.synthetic(n_queries=20, n_rankers=5, seed=1))
     bandit = rd.MultiUCB(5, seed=1)
     online = rd.simulate(bandit, world, horizon=10)
-    assert (online.left, online.best_left) == (len(bandit.candidates()), None)
+    assert (online.left, online.best_left) == (5, None)

@@ -64,8 +64,8 @@ def lost_by(cap: float, runs: int) -> int:
 
 
 def test_the_wrong_rule_is_caught_and_the_right_one_is_not() -> None:
-    """At p = 1/2 a rule without the cap bets both ways, and is still fair; at p > 1/2 it is caught: it then bets *on* the
-    arm, and takes its wins as evidence against it.
+    """At p = 1/2 a rule without the cap bets both ways, and is fair. At p > 1/2 it is caught: it bets *on* the arm,
+    and takes its wins as evidence against it.
     """
     assert lost_by(0.5, 400) <= allowed(400)
 

@@ -56,13 +56,24 @@ def test_streams_of_consecutive_seeds_are_unrelated() -> None:
 
 @pytest.mark.parametrize("n_arms", [2, 3, 7, 16, 17])
 @pytest.mark.parametrize(
-    "kind", ["MergeDTS", "MergeRUCB", "RUCB", "SparringUCB1", "Uniform", "SelfSparring", "REX3", "SparringEXP3"]
+    "kind",
+    [
+        "MergeDTS",
+        "MergeRUCB",
+        "RUCB",
+        "SparringUCB1",
+        "Uniform",
+        "SelfSparring",
+        "REX3",
+        "SparringEXP3",
+        "SparringTsallisINF",
+    ],
 )
 def test_a_new_bandit_treats_all_arms_alike(kind: str, n_arms: int) -> None:
     """All is tied: every pair of arms is as likely, of different arms where a bandit never lets one meet itself."""
     options = {"batch_size": n_arms} if kind.startswith("Merge") else {}
     pairs = draws(rd.REGISTRY[kind](n_arms, seed=5, **options), 60_000)
-    meets_itself = kind in ("SparringUCB1", "SelfSparring", "REX3", "SparringEXP3")
+    meets_itself = kind in ("SparringUCB1", "SelfSparring", "REX3", "SparringEXP3", "SparringTsallisINF")
     cells = n_arms**2 if meets_itself else n_arms * (n_arms - 1)
     assert meets_itself == any(first == second for first, second in pairs)
     assert even_fit(Counter(pairs), cells) > ALARM

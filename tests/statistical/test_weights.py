@@ -3,11 +3,14 @@
 False alarm: at most 1e-6 per test. Caught: exploration left out or done twice, a draw that ends on the wrong leaf.
 """
 
+import io
+
 import numpy as np
 import pytest
 
 import rankduel as rd
 from fidelity.problems import hopeless, ladder
+from naive import SparringTsallisINF
 from statistical.evidence import ALARM, CAUGHT, Floats, draws, fit
 
 N = 120_000
@@ -59,6 +62,30 @@ def test_the_two_draws_are_independent() -> None:
     assert fit(observed, np.outer(chances, chances).ravel()) > ALARM
     without = np.outer(chances, chances) * (1 - np.eye(4))
     assert fit(observed, (without / without.sum()).ravel()) < CAUGHT
+
+
+@pytest.mark.parametrize("n_arms", [2, 3, 17])
+def test_tsallis_frequencies_are_weights(n_arms: int) -> None:
+    """Its weights change with the number of the duel, so that arms are expected as often as these sum up to.
+
+    The sum of draws of several chances varies less than draws of their mean: the rate of false alarms is smaller still.
+    """
+    bandit = rd.SparringTsallisINF(n_arms, seed=4)
+    rd.simulate(bandit, ladder(n_arms), horizon=2000, seed=4)
+    twin = SparringTsallisINF(n_arms, rng=np.random.default_rng(1))
+    with np.load(io.BytesIO(bandit.snapshot())) as stored:
+        losses = [stored["first_losses"], stored["second_losses"]]
+    pairs = draws(bandit, N)
+    for side in (0, 1):
+        every = 40  # between two neighbours of these, weights are nearly on a line
+        numbers = np.arange(2000 + every / 2, 2000 + N, every)
+        chances = np.mean([twin.weights(losses[side], 2 / np.sqrt(number)) for number in numbers], axis=0)
+        counts = np.zeros(n_arms)
+        for pair, n in pairs.items():
+            counts[pair[side]] += n
+        assert fit(counts, chances) > ALARM
+        assert fit(counts, twin.weights(losses[side], 2 / np.sqrt(2000))) < CAUGHT  # the number forgotten
+        assert fit(counts, np.roll(chances, 1)) < CAUGHT
 
 
 def test_weights_do_not_overflow() -> None:

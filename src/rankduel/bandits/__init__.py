@@ -4,22 +4,26 @@ from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from rankduel.bandits.base import Bandit
+from rankduel.bandits.certified_multi import CertifiedMulti
 from rankduel.bandits.certified_sparring import CertifiedSparring
 from rankduel.bandits.dts import DTS
 from rankduel.bandits.elimination import Certified, Confidence, Decision, Elimination, Hoeffding
+from rankduel.bandits.mdb import MDB
 from rankduel.bandits.merge_dts import MergeDTS
 from rankduel.bandits.merge_rucb import MergeRUCB
+from rankduel.bandits.multi_bandit import MultiBandit
+from rankduel.bandits.multi_self_sparring import MultiSelfSparring
 from rankduel.bandits.multi_ucb import MultiUCB
 from rankduel.bandits.own import code_of, own_class, plays_in_python, split
 from rankduel.bandits.rex3 import REX3
 from rankduel.bandits.rmed1 import RMED1
 from rankduel.bandits.rucb import RUCB
 from rankduel.bandits.self_sparring import SelfSparring
-from rankduel.bandits.sparring import SparringEXP3, SparringThompson, SparringUCB1
+from rankduel.bandits.sparring import SparringEXP3, SparringThompson, SparringTsallisINF, SparringUCB1
 from rankduel.bandits.uniform import Uniform
 from rankduel.spec import parse
 
-Made = TypeVar("Made", bound=Bandit | MultiUCB)
+Made = TypeVar("Made", bound=Bandit | MultiBandit)
 
 REGISTRY: dict[str, type[Bandit]] = {
     "CertifiedSparring": CertifiedSparring,
@@ -33,7 +37,14 @@ REGISTRY: dict[str, type[Bandit]] = {
     "SparringUCB1": SparringUCB1,
     "SparringThompson": SparringThompson,
     "SparringEXP3": SparringEXP3,
+    "SparringTsallisINF": SparringTsallisINF,
     "Uniform": Uniform,
+}
+MULTI_REGISTRY: dict[str, type[MultiBandit]] = {
+    "MultiUCB": MultiUCB,
+    "MDB": MDB,
+    "MultiSelfSparring": MultiSelfSparring,
+    "CertifiedMulti": CertifiedMulti,
 }
 
 
@@ -46,13 +57,13 @@ def bandit_from(spec: str, n_arms: int, *, seed: int | None = None) -> Bandit:
     return _made(REGISTRY, spec, n_arms, seed)
 
 
-def any_bandit_from(spec: str, n_arms: int, *, seed: int | None = None) -> Bandit | MultiUCB:
-    """The same, for worlds where many rankers can share a page.
+def any_bandit_from(spec: str, n_arms: int, *, seed: int | None = None) -> Bandit | MultiBandit:
+    """The same, for worlds where many rankers can share a page: one of `MULTI_REGISTRY`, too.
 
     >>> any_bandit_from("MultiUCB(rule='released')", 20, seed=1)
     MultiUCB(20, alpha=0.51, rule='released', seed=1)
     """
-    registry: dict[str, type[Bandit | MultiUCB]] = {**REGISTRY, "MultiUCB": MultiUCB}
+    registry: dict[str, type[Bandit | MultiBandit]] = {**REGISTRY, **MULTI_REGISTRY}
     return _made(registry, spec, n_arms, seed)
 
 
@@ -87,6 +98,7 @@ def _made_own(module: str, name: str, options: dict[str, object], n_arms: int, s
 
 
 __all__ = [
+    "MULTI_REGISTRY",
     "REGISTRY",
     "Bandit",
     "Certified",
@@ -96,8 +108,12 @@ __all__ = [
     "Decision",
     "Elimination",
     "Hoeffding",
+    "CertifiedMulti",
+    "MDB",
     "MergeDTS",
     "MergeRUCB",
+    "MultiBandit",
+    "MultiSelfSparring",
     "MultiUCB",
     "REX3",
     "RMED1",
@@ -105,6 +121,7 @@ __all__ = [
     "SelfSparring",
     "SparringEXP3",
     "SparringThompson",
+    "SparringTsallisINF",
     "SparringUCB1",
     "Uniform",
     "any_bandit_from",

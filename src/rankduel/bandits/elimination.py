@@ -11,7 +11,7 @@ __all__ = ["Certified", "Confidence", "Decision", "Elimination", "Hoeffding", "R
 
 @dataclass(frozen=True)
 class Certified:
-    """Eliminate on evidence that adds up over all opponents; the best arm is ever lost with probability `delta` at most.
+    """Eliminate on evidence that adds up over all opponents; the best arm is lost with probability `delta` at most.
 
     The best arm is the Condorcet winner: given the past, it wins each of its duels with probability 1/2 at least. The
     promise holds at any time, for any number of arms, and whoever is chosen to meet (docs/certified.md has the proof).
@@ -77,7 +77,9 @@ def elimination_from(value: object) -> Certified | Hoeffding | None:
 
 def _spec(rule: Certified) -> str:
     given = {field.name: getattr(rule, field.name) for field in fields(rule)}
-    return f"{type(rule).__name__}({', '.join(f'{name}={value}' for name, value in given.items() if value is not None)})"
+    return (
+        f"{type(rule).__name__}({', '.join(f'{name}={value}' for name, value in given.items() if value is not None)})"
+    )
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,7 @@ class Confidence:
 
 @dataclass(frozen=True)
 class Decision:
-    """The end of a tournament, or where it stands: the winner, or the arms that are tied, and why the others are out."""
+    """The end of a tournament, or where it stands: the winner, or the tied arms, and why the others are out."""
 
     winner: int | None
     tied: tuple[int, ...]
@@ -139,4 +141,3 @@ class Decision:
         else:
             head = f"Not decided: {len(self.confidence.alive)} arms are left."
         return f"{head} {self.confidence}"
-

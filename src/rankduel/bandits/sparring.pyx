@@ -8,12 +8,13 @@ from libc.stdint cimport int64_t
 from rankduel.bandits.base cimport FIRST, SECOND, TIE, Bandit, duel_t, outcome_t
 from rankduel.bandits.parameters import number
 from rankduel.bandits.thompson cimport Thompson
+from rankduel.bandits.tsallis cimport Tsallis
 from rankduel.bandits.weights cimport Weights
 from rankduel.randomness.draws cimport best_t, consider
 
 
 cdef class Sparring(Bandit):
-    """What the three share: a side picks the first arm, another the second; the winner's side is rewarded with 1."""
+    """What the four share: a side picks the first arm, another the second; the winner's side is rewarded with 1."""
 
     cdef int choose(self, duel_t *duel) except -1 nogil:
         duel.first = self.pick(0, duel.number, &duel.first_propensity)
@@ -215,3 +216,65 @@ cdef class SparringEXP3(Sparring):
     def champion(self):
         """The arm with the largest weight over both sides."""
         return int((self._arrays["first_logs"] + self._arrays["second_logs"]).argmax())
+
+
+cdef class SparringTsallisINF(Sparring):
+    """Let two Tsallis-INF bandits meet: regret grows with log T where one arm is better, and never faster than sqrt(T).
+
+    Idea
+        As SparringUCB1, with weights w_i = 4 / (eta_t (L_i - x))^2 on each side: L_i is the sum of arm i's losses, each
+        divided by the chance with which the arm was drawn, x makes the weights sum up to 1, and eta_t = 2 / sqrt(t).
+        Bad arms keep a share that falls with the square of their loss, not exponentially, and no exploration needs to
+        be added, nor the horizon to be known.
+
+    Parameters
+        n_arms: K, at least 1.
+        seed: of the bandit's own random streams; None draws a fresh one.
+
+    Cost
+        O(K) time per duel: x is found by Newton's method, from where it was. O(K) memory.
+
+    Guarantee
+        Regret O(sqrt(K T)) against the von Neumann winner, whoever chooses the preferences; and O(sum_i log T / Delta_i),
+        if they stay as they are and there is a Condorcet winner.
+
+    References
+        Ailon, Karnin, Joachims: Reducing dueling bandits to cardinal bandits. ICML 2014, Algorithm Sparring.
+        Zimmert, Seldin: Tsallis-INF: An optimal algorithm for stochastic and adversarial bandits. JMLR 22, 2021, with
+        importance-weighted losses.
+        Saha, Gaillard: Versatile dueling bandits: Best-of-both-world analyses for learning from relative preferences.
+        ICML 2022.
+
+    Deviations
+        t is the number of the duel. A duel of an arm with itself is a loss of one of the sides, as any other; a tie is
+        a loss of none.
+
+    Examples
+        >>> import rankduel as rd
+        >>> bandit = rd.SparringTsallisINF(20, seed=1)
+        >>> run = rd.simulate(bandit, rd.problems.cycle2(), horizon=100_000)
+        >>> bandit.champion
+        0
+    """
+
+    cdef Tsallis first, second
+
+    def __init__(self, n_arms, *, seed=None):
+        super().__init__(n_arms, seed=seed)
+        self.first, self.second = Tsallis(self.n_arms), Tsallis(self.n_arms)
+        self._adopt("first_", self.first)
+        self._adopt("second_", self.second)
+
+    cdef int pick(self, int side, int64_t t, double *propensity) noexcept nogil:
+        return self.first.draw(self.rng, t, propensity) if side == 0 else self.second.draw(self.rng, t, propensity)
+
+    cdef void reward(self, int side, int64_t t, int arm, bint won, double propensity) noexcept nogil:
+        if not won and side == 0:
+            self.first.add(arm, 1 / propensity)
+        elif not won:
+            self.second.add(arm, 1 / propensity)
+
+    @property
+    def champion(self):
+        """The arm with the smallest loss over both sides."""
+        return int((self._arrays["first_losses"] + self._arrays["second_losses"]).argmin())

@@ -3,7 +3,7 @@
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 
-from rankduel.bandits import REGISTRY
+from rankduel.bandits import MULTI_REGISTRY, REGISTRY, Bandit, MultiBandit
 from rankduel.cli.listing import entry
 
 __all__ = ["declare"]
@@ -14,12 +14,14 @@ def declare(add_parser: Callable[..., ArgumentParser]) -> None:
     parser = add_parser(
         "bandits",
         help="list the bandits, with their parameters and defaults",
-        description="List the bandits, with their parameters and defaults, as --bandit takes them.",
+        description="List the bandits, with their parameters and defaults, as --bandit takes them. The last ones play "
+        "sets of rankers that share a page: they are for `rankduel duel`.",
     )
     parser.set_defaults(run=_list)
 
 
 def _list(_options: Namespace) -> int:
-    for name, bandit in REGISTRY.items():
+    bandits: dict[str, type[Bandit | MultiBandit]] = {**REGISTRY, **MULTI_REGISTRY}
+    for name, bandit in bandits.items():
         print(entry(name, bandit.__doc__, bandit(1, seed=0).parameters))
     return 0

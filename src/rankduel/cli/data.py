@@ -49,7 +49,7 @@ def declare_world(parser: ArgumentParser) -> None:
         "--multileaving",
         default="sosm",
         metavar="METHOD",
-        help=f"for MultiUCB: {', '.join(MULTILEAVINGS)} (default: sosm)",
+        help=f"for bandits that play many rankers at once: {', '.join(MULTILEAVINGS)} (default: sosm)",
     )
     option("--k", type=whole(1), default=10, metavar="K", help="documents on a page (default: 10)")
     option(

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from rankduel.bandits import MULTI_REGISTRY
 from rankduel.cli.data import DATA, declare_world, load_world
 from rankduel.cli.experiments import KEPT, declare_runs, make_experiment, run_experiment
 from rankduel.lab import Panel, Results
@@ -12,9 +13,10 @@ from rankduel.preferences import PreferenceMatrix
 
 __all__ = ["declare"]
 
+MANY = " and ".join(", ".join(MULTI_REGISTRY).rsplit(", ", 1))
 _DESCRIPTION = f"""\
-Play bandits online: users search, see the interleaved lists of the two rankers that a bandit has chosen, and click. A
-MultiUCB puts all rankers that may still be the best on one page, by --multileaving.
+Play bandits online: users search, see the interleaved lists of the two rankers that a bandit has chosen, and click.
+{MANY} choose more than two rankers, which share a page by --multileaving.
 Reported are clicks@k and NDCG@k of the lists that users saw; regret too, if --preferences says who truly beats whom.
 
 {DATA}
@@ -23,6 +25,7 @@ _EXAMPLES = """\
 examples:
   rankduel duel MSLR-WEB10K/Fold1 --bandit MergeDTS --interleaving probabilistic --clicks navigational --horizon 2e6
   rankduel duel synthetic --bandit "MergeDTS(alpha=0.51)" --bandit MultiUCB --bandit "MultiUCB(rule='released')"
+  rankduel duel synthetic --bandit "MDB(beta=2)" --bandit "CertifiedMulti(arms_per_duel=8)" --multileaving team_draft
 """
 
 

@@ -3,10 +3,11 @@
 import numpy as np
 
 cimport numpy as cnp
+from libc.math cimport fmax, fmin
 from libc.stdint cimport int64_t, uint8_t
 from libc.stdlib cimport free, malloc
 
-from rankduel.bandits.multi_ucb cimport MultiUCB
+from rankduel.bandits.multi_bandit cimport MultiBandit, multi_duel_t
 from rankduel.clicks.base cimport CLICKED, LEFT
 from rankduel.interleaving.multileaving cimport MultiImpression, Multileaving
 from rankduel.rankings.ranked cimport ranked_t
@@ -14,60 +15,123 @@ from rankduel.simulation.search cimport Users
 
 cnp.import_array()
 
+cdef enum combine_t:
+    MEAN
+    MIN
+    MAX
+
 
 cdef class MultiPlay:
-    """A bandit that chooses many rankers at once, and the users who see their multileaved lists. Looks like a `Play`."""
+    """A bandit that chooses many rankers at once, and the users who see their multileaved lists. Looks like a `Play`.
 
-    cdef readonly MultiUCB bandit
+    The regret of a page is the mean (or, by its kind, the least or the largest) over the rankers that share it. A ranker
+    that has the page to itself shows its own list, and nothing is learnt from it.
+    """
+
+    cdef readonly MultiBandit bandit
     cdef readonly Users world
-    cdef readonly int64_t duels  # impressions
+    cdef readonly int64_t duels  # pages shown
+    cdef readonly object settled_at  # the page that left one arm; None before
+    cdef readonly double regret
     cdef Multileaving method
     cdef MultiImpression shown
-    cdef int *arms
+    cdef multi_duel_t duel
     cdef ranked_t *ranked
     cdef double *preferences
-    cdef object _preferences
+    cdef const double *gaps
+    cdef combine_t combine
+    cdef object _kept
 
-    def __init__(self, MultiUCB bandit not None, Users world not None, Multileaving method not None):
+    def __init__(self, MultiBandit bandit not None, Users world not None, Multileaving method not None, regret):
+        bandit._check_made()
         self.bandit, self.world, self.method = bandit, world, method
         self.shown = MultiImpression(world.searching.k)
-        self._preferences = np.zeros((bandit.n_arms, bandit.n_arms))
-        self.preferences = <double *>cnp.PyArray_DATA(self._preferences)
-        self.arms = <int *>malloc(bandit.n_arms * sizeof(int))
+        gaps = np.full(bandit.n_arms, np.nan) if regret is None else np.ascontiguousarray(regret.gaps, np.float64)
+        self._kept = gaps, np.zeros((bandit.n_arms, bandit.n_arms))
+        self.gaps = <const double *>cnp.PyArray_DATA(gaps)
+        self.preferences = <double *>cnp.PyArray_DATA(self._kept[1])
+        self.combine = MEAN if regret is None else {"mean": MEAN, "min": MIN, "max": MAX}[regret.combine]
+        self.duel.arms = <int *>malloc(bandit.n_arms * sizeof(int))
         self.ranked = <ranked_t *>malloc(bandit.n_arms * sizeof(ranked_t))
-        if self.arms == NULL or self.ranked == NULL:
+        if self.duel.arms == NULL or self.ranked == NULL:
             raise MemoryError
+        self.settled_at = 0 if self.settled else None
 
     def __dealloc__(self):
-        free(self.arms)
+        free(self.duel.arms)
         free(self.ranked)
 
-    regret = float("nan")  # that of a duel is defined between two rankers
-    settled = over = False  # nobody is out for ever
-    settled_at = None
+    @property
+    def settled(self):
+        """One arm is left: nothing will change any more."""
+        return self.bandit.n_alive == 1
+
+    @property
+    def over(self):
+        """Nothing is left to compute: never, as there is always another page to measure."""
+        return False
 
     def advance(self, int64_t until):
         """Play until so many pages are shown. The GIL is released."""
-        with nogil:
-            while self.duels < until:
-                self.step()
-                self.duels += 1
+        if not self.settled:
+            with nogil:
+                self.run(until)
+            if self.settled:
+                self.settled_at = self.duels
+        if self.settled:
+            self.duel.n, self.duel.arms[0] = 1, self.bandit.winner
+            with nogil:
+                while self.duels < until:  # the winner goes on being shown, on its own
+                    self.show()
 
-    cdef int step(self) except -1 nogil:
+    cdef int run(self, int64_t until) except -1 nogil:
+        while self.duels < until and self.bandit.n_alive > 1:
+            self.duel.number, self.duel.n = self.bandit.asked + 1, 0
+            self.bandit.choose(&self.duel)
+            self.bandit.asked += 1
+            self.show()
+            self.bandit.told += 1
+            self.bandit.learn(&self.duel, self.preferences)
+        return 0
+
+    cdef int show(self) except -1 nogil:
+        """A page, its reader, and what the clicks prefer."""
         cdef int64_t query = self.world.arrive()
-        cdef int n = self.bandit.choose_set(self.arms), i
-        for i in range(n):
-            self.world.searching.rank(query, self.arms[i], &self.ranked[i])
-        self.visit(self.shown, n, &self.world.searching.grades[self.world.searching.offsets[query]])
-        self.world.measure(query, self.shown.documents, self.shown.clicked, self.shown.n)
-        self.method.prefer(self.shown, self.preferences)
-        return self.bandit.learn_set(self.arms, n, self.preferences)
+        cdef int i
+        if self.duel.n == 1:
+            self.world.searching.duel(self.world.rng, query, self.duel.arms[0], self.duel.arms[0], True)
+            self.world.measure(
+                query,
+                self.world.searching.shown.documents,
+                self.world.searching.shown.clicked,
+                self.world.searching.shown.n,
+            )
+            self.preferences[0] = 0
+        else:
+            for i in range(self.duel.n):
+                self.world.searching.rank(query, self.duel.arms[i], &self.ranked[i])
+            self.visit(self.shown, &self.world.searching.grades[self.world.searching.offsets[query]])
+            self.world.measure(query, self.shown.documents, self.shown.clicked, self.shown.n)
+            self.method.prefer(self.shown, self.preferences)
+        self.duels += 1
+        self.suffer()
+        return 0
 
-    cdef int visit(self, MultiImpression shown, int n, const uint8_t *grades) except -1 nogil:
+    cdef int visit(self, MultiImpression shown, const uint8_t *grades) except -1 nogil:
         cdef int document, look = 0
-        self.method.begin(shown, self.world.rng, self.ranked, n, self.world.searching.ties)
+        self.method.begin(shown, self.world.rng, self.ranked, self.duel.n, self.world.searching.ties)
         while (document := self.method.place(shown, self.world.rng)) >= 0:
             if not look & LEFT:
                 look = self.world.searching.user.look(self.world.rng, shown.n - 1, grades[document])
                 shown.clicked[shown.n - 1] = look & CLICKED
         return 0
+
+    cdef void suffer(self) noexcept nogil:
+        """Add the regret of one page."""
+        cdef double gap, total = 0, least = self.gaps[self.duel.arms[0]], largest = self.gaps[self.duel.arms[0]]
+        cdef int i
+        for i in range(self.duel.n):
+            gap = self.gaps[self.duel.arms[i]]
+            total += gap
+            least, largest = fmin(least, gap), fmax(largest, gap)
+        self.regret += total / self.duel.n if self.combine == MEAN else least if self.combine == MIN else largest

@@ -21,8 +21,8 @@ class SearchWorld:
     A duel draws a query, interleaves the lists of the two rankers to k documents (or all, if the query has fewer), and
     lets a user look at them; a duel without a winner is a `TIE`. A ranker that meets itself shows its own list.
     `simulate` plays a bandit here as on a matrix, and sums up clicks@k and NDCG@k of the lists that were shown. Regret
-    is known only where `preferences` are given, say from `estimate_preferences`; else it is NaN. A `MultiUCB` is
-    played on pages that many rankers share, made by `multileaving`.
+    is known only where `preferences` are given, say from `estimate_preferences`; else it is NaN. A
+    `MultiBandit` is played on pages that many rankers share, made by `multileaving`.
 
     `clicks`, `interleaving` and `multileaving` may be given as people type them. A user typed by name gets the smallest
     of the published tables (2, 3 or 5 grades) that has all grades of the collection; "navigational(grades=5)" names

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rankduel.bandits import Bandit, MultiUCB, any_bandit_from
+from rankduel.bandits import Bandit, MultiBandit, any_bandit_from
 from rankduel.preferences import Kind, PreferenceMatrix, Regret, Utilities, regret
 from rankduel.preferences import Problem as Truth
 from rankduel.randomness import subseed
@@ -67,7 +67,7 @@ def log_checkpoints(horizon: int, per_decade: int = 20) -> npt.NDArray[np.int64]
 
 
 def simulate(
-    bandit: Bandit | MultiUCB,
+    bandit: Bandit | MultiBandit,
     problem: Problem,
     *,
     horizon: int,
@@ -88,8 +88,8 @@ def simulate(
     >>> run.winner, run.converged_at < 1_000_000, len(run.regret)
     (0, True, 2)
     """
-    if not isinstance(bandit, Bandit | MultiUCB):
-        raise TypeError(f"bandit must be a rankduel Bandit or MultiUCB, got {bandit!r}")
+    if not isinstance(bandit, Bandit | MultiBandit):
+        raise TypeError(f"bandit must be a rankduel Bandit or MultiBandit, got {bandit!r}")
     if bandit.n_arms != problem.n_arms:
         raise ValueError(f"the bandit has {bandit.n_arms} arms, the problem {problem.n_arms}")
     if horizon != int(horizon) or horizon < 1:
@@ -100,7 +100,7 @@ def simulate(
     if not whole or points[0] < 1 or points[-1] > horizon or (np.diff(points) <= 0).any():
         raise ValueError(f"checkpoints must be whole, from at least 1 up to at most {horizon}, got {checkpoints}")
 
-    cost = regret_of(problem, kind) if isinstance(bandit, Bandit) else None
+    cost = regret_of(problem, kind)
     play = _play(bandit, problem, seed, cost, _delay(delay))
     started = time.thread_time()
     curve = []
@@ -114,7 +114,7 @@ def simulate(
     _advance(play, horizon, watch)
     if watch is not None:
         watch(play)
-    left = bandit.alive if isinstance(bandit, Bandit) else bandit.candidates()
+    left = bandit.alive
     return Run(
         bandit=repr(bandit),
         checkpoints=points.astype(np.int64),
@@ -131,7 +131,7 @@ def simulate(
     )
 
 
-def _left(bandit: Bandit | MultiUCB) -> int:
+def _left(bandit: Bandit | MultiBandit) -> int:
     """Who meets itself when all is over: the winner, or the best guess among those that are tied."""
     return bandit.champion if bandit.winner is None else bandit.winner
 
@@ -152,7 +152,7 @@ def _delay(delay: Delay | str | None) -> Delay | None:
 
 
 def _play(
-    bandit: Bandit | MultiUCB, problem: Problem, seed: int, cost: Regret | None, delay: Delay | None
+    bandit: Bandit | MultiBandit, problem: Problem, seed: int, cost: Regret | None, delay: Delay | None
 ) -> Play | MultiPlay:
     world = _world(problem, seed)
     if isinstance(bandit, Bandit):
@@ -160,7 +160,7 @@ def _play(
     if delay is not None:
         raise ValueError(f"{type(bandit).__name__} hears of every page at once: only duels of two can be late")
     if isinstance(world, Users) and isinstance(problem, SearchWorld):
-        return MultiPlay(bandit, world, problem.multileaving)
+        return MultiPlay(bandit, world, problem.multileaving, cost)
     raise TypeError(f"{type(bandit).__name__} shares pages among many rankers: it needs a SearchWorld, got {problem!r}")
 
 
@@ -187,7 +187,7 @@ def _world(problem: Problem, seed: int) -> World:
 
 
 def simulate_runs(
-    bandit: str | Callable[..., Bandit | MultiUCB],
+    bandit: str | Callable[..., Bandit | MultiBandit],
     problem: Problem,
     *,
     horizon: int,
@@ -243,7 +243,9 @@ def run_seed(seed: int, index: int) -> int:
     return subseed(seed, "run", index)
 
 
-def run_bandit(bandit: str | Callable[..., Bandit | MultiUCB], n_arms: int, seed: int, index: int) -> Bandit | MultiUCB:
+def run_bandit(
+    bandit: str | Callable[..., Bandit | MultiBandit], n_arms: int, seed: int, index: int
+) -> Bandit | MultiBandit:
     """The bandit of run `index`, from a spec or a class."""
     if isinstance(bandit, str):
         return any_bandit_from(bandit, n_arms, seed=run_seed(seed, index))

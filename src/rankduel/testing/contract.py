@@ -3,7 +3,7 @@
 import math
 from typing import Any, cast
 
-from rankduel.bandits import Bandit
+from rankduel.bandits import Bandit, Certified
 from rankduel.errors import UnknownDuel
 from rankduel.randomness import generator
 from rankduel.testing.ground import (
@@ -173,7 +173,7 @@ def repr_round_trips(factory: Factory) -> None:
         bandit = factory(n_arms, seed=seed)
         require((bandit.n_arms, bandit.seed) == (n_arms, seed), f"{bandit!r} was made with {n_arms=}, {seed=}")
         try:
-            again = eval(repr(bandit), {type(bandit).__name__: type(bandit), "inf": math.inf})
+            again = eval(repr(bandit), {type(bandit).__name__: type(bandit), "Certified": Certified, "inf": math.inf})
         except Exception as error:
             raise AssertionError(f"eval({bandit!r}) raises {type(error).__name__}: {error}") from error
         require(type(again) is type(bandit), f"eval({bandit!r}) is a {type(again).__name__}")

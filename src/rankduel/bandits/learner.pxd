@@ -1,0 +1,16 @@
+from libc.stdint cimport int64_t
+
+from numpy.random cimport bitgen_t
+
+
+cdef class Learner:
+    cdef readonly int n_arms
+    cdef readonly object seed
+    cdef readonly int64_t asked  # duels handed out
+    cdef readonly int64_t told  # outcomes learnt: the papers' t, which counts from 1
+    cdef public int n_alive  # arms left; at 1 the bandit has its winner and is never asked again by a simulation
+    cdef bitgen_t *rng
+    cdef object _bit_generator
+    cdef dict _parameters, _arrays, _ranges, _pending
+
+    cdef void *array(self, str name, shape, dtype=*) except NULL

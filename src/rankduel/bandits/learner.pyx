@@ -1,0 +1,188 @@
+"""What a bandit is apart from its duels: arms, a seed and its stream, parameters, a state by name, and snapshots."""
+
+import io
+import json
+
+import numpy as np
+
+cimport numpy as cnp
+from cpython.pycapsule cimport PyCapsule_GetPointer
+
+from rankduel.errors import SnapshotError, UnknownDuel
+from rankduel.randomness import bit_generator, fresh_seed
+
+cnp.import_array()
+
+cdef int SCHEMA = 1  # of snapshots
+
+
+cdef class Learner:
+    """Whatever learns from duels of arms, be they of two or of many."""
+
+    def __init__(self, n_arms, *, seed=None, **parameters):
+        if isinstance(n_arms, bool) or not isinstance(n_arms, (int, np.integer)) or not 1 <= n_arms < 2**31:
+            raise ValueError(f"n_arms must be a whole number of at least 1, got {n_arms!r}")
+        self.n_arms = self.n_alive = n_arms
+        self._bit_generator = bit_generator(seed := fresh_seed() if seed is None else seed, "bandit")
+        self.seed = int(seed)
+        self.rng = <bitgen_t *>PyCapsule_GetPointer(self._bit_generator.capsule, "BitGenerator")
+        self._parameters = parameters
+        self._arrays = {}
+        self._ranges = {}  # of arrays whose values are indices: kernels trust them
+        self._pending = {}
+
+    @property
+    def random(self):
+        """The bandit's own stream of random numbers; a snapshot keeps its place."""
+        return np.random.Generator(self._bit_generator)
+
+    def keep(self, name, array):
+        """Make an array part of the state, so that snapshots keep it; returns it, to be changed in place."""
+        self._arrays[name] = np.array(array)
+        return self._arrays[name]
+
+    cdef void *array(self, str name, shape, dtype=np.int64) except NULL:
+        """A zeroed array of the bandit's state: snapshots find it by its name, kernels by this pointer."""
+        self._arrays[name] = np.zeros(shape, dtype)
+        return cnp.PyArray_DATA(self._arrays[name])
+
+    def _adopt(self, prefix, part):
+        """Make the arrays of a part of the bandit its own state."""
+        self._arrays.update({prefix + name: array for name, array in part.arrays.items()})
+
+    # Duels: their kind is the business of subclasses, but for these
+
+    def forget(self, duel):
+        """Give up on a duel that will never be told, so that nothing is kept for it."""
+        self._check_pending(duel)
+        del self._pending[duel.number]
+
+    @property
+    def pending(self):
+        """Duels asked for and neither told nor forgotten, oldest first."""
+        return list(self._pending.values())
+
+    def _check_made(self):
+        if self.rng == NULL:
+            raise TypeError(f"{type(self).__name__}.__init__ has not run: call super().__init__(n_arms, seed=seed)")
+
+    def _check_pending(self, duel):
+        if self._pending.get(duel.number) != duel:
+            raise UnknownDuel(f"{duel} is not pending: never asked for, or told or forgotten before")
+
+    def _pack(self, duel):
+        """A pending duel as JSON can hold it; `_unpack` makes it a duel again."""
+        raise NotImplementedError
+
+    def _unpack(self, packed):
+        raise NotImplementedError
+
+    # What is known
+
+    @property
+    def alive(self):
+        """The arms still in the race, in ascending order. A bandit that never eliminates keeps them all."""
+        return np.arange(self.n_arms)
+
+    @property
+    def champion(self):
+        """The arm that is the best guess now."""
+        raise NotImplementedError(f"{type(self).__name__} needs a champion")
+
+    @property
+    def winner(self):
+        """The arm declared the best, or None while several are alive."""
+        return int(self.alive[0]) if self.n_alive == 1 else None
+
+    @property
+    def parameters(self):
+        """The algorithm's parameters by name."""
+        return dict(self._parameters)
+
+    def __repr__(self):
+        parameters = "".join(f", {name}={value!r}" for name, value in self._parameters.items())
+        return f"{type(self).__name__}({self.n_arms}{parameters}, seed={self.seed})"
+
+    # Snapshots
+
+    def snapshot(self):
+        """Everything the bandit knows, as bytes (npz): restored, it goes on exactly as this one would."""
+        self._check_made()
+        generator = self._bit_generator.state
+        header = {
+            "schema": SCHEMA,
+            "bandit": type(self).__name__,
+            "n_arms": self.n_arms,
+            "seed": self.seed,
+            "parameters": self._parameters,
+            "asked": self.asked,
+            "told": self.told,
+            "n_alive": self.n_alive,
+            "generator": [int(word) for word in generator["state"]["state"]],
+            "half_word": [generator["has_uint32"], generator["uinteger"]],
+            "pending": [self._pack(duel) for duel in self._pending.values()],
+        }
+        file = io.BytesIO()
+        np.savez_compressed(file, header=np.array(json.dumps(header)), **self._state())
+        return file.getvalue()
+
+    @classmethod
+    def restore(cls, data):
+        """The bandit of a snapshot. The base class knows every bandit of its registry, any other class its own."""
+        try:
+            with np.load(io.BytesIO(data), allow_pickle=False) as file:
+                arrays = dict(file)
+            header = json.loads(str(arrays.pop("header")))
+            schema, name = header["schema"], header["bandit"]
+        except Exception as error:
+            raise SnapshotError(f"not a rankduel snapshot, or a damaged one: {error}") from error
+        if schema != SCHEMA:
+            raise SnapshotError(f"snapshot has schema {schema}, this version of rankduel reads {SCHEMA}")
+        registry = cls._registry()
+        if registry is not None:
+            if str(name) not in registry:
+                raise SnapshotError(f"snapshot of an unknown bandit {name!r}: restore it with its own class")
+            cls = registry[str(name)]
+        elif cls.__name__ != name:
+            raise SnapshotError(f"snapshot of {name}, not of {cls.__name__}")
+        try:
+            bandit = cls(header["n_arms"], seed=header["seed"], **header["parameters"])
+            bandit._take(header, arrays)
+        except Exception as error:
+            raise SnapshotError(f"snapshot of {name} does not fit: {error!r}") from error
+        return bandit
+
+    @classmethod
+    def _registry(cls):
+        """The bandits that a base class can restore, by name; None for a class that is a bandit itself."""
+        return None
+
+    def _take(self, header, arrays):
+        self.asked, self.told, self.n_alive = header["asked"], header["told"], header["n_alive"]
+        if not 1 <= self.n_alive <= self.n_arms:
+            raise ValueError(f"n_alive must be from 1 to {self.n_arms}, got {self.n_alive}")
+        state = self._bit_generator.state
+        state["state"]["state"][:] = header["generator"]
+        state["has_uint32"], state["uinteger"] = header["half_word"]
+        self._bit_generator.state = state
+        for packed in header["pending"]:
+            duel = self._unpack(packed)
+            self._pending[duel.number] = duel
+        self._load(arrays)
+
+    def _state(self):
+        """The arrays of the state by name. A bandit with more than fixed arrays says how it is stored and loaded."""
+        return self._arrays
+
+    def _load(self, arrays):
+        for name, array in self._arrays.items():
+            stored = arrays[name]
+            if stored.shape != array.shape or stored.dtype != array.dtype:
+                raise ValueError(f"{name} is {stored.dtype}{stored.shape}, expected {array.dtype}{array.shape}")
+            low, high = self._ranges.get(name, (-np.inf, np.inf))
+            if stored.size and not (stored.min() >= low and stored.max() <= high):
+                raise ValueError(f"{name} has values beyond {low} to {high}")
+            array[...] = stored
+
+    def __reduce__(self):
+        return type(self).restore, (self.snapshot(),)

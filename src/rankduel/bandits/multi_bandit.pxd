@@ -1,0 +1,18 @@
+from libc.stdint cimport int64_t
+
+from rankduel.bandits.learner cimport Learner
+
+cdef struct multi_duel_t:
+    int64_t number
+    int n
+    int *arms  # room for all arms
+
+
+cdef class MultiBandit(Learner):
+    cdef int choose(self, multi_duel_t *duel) except -1 nogil
+    cdef int learn(self, const multi_duel_t *duel, const double *preferences) except -1 nogil
+
+
+cdef inline double won(double preference) noexcept nogil:
+    """How much of a win a preference is: from 0 to 1."""
+    return 0 if preference <= 0 else preference if preference < 1 else 1

@@ -1,0 +1,104 @@
+"""Upper confidence bounds on pairs, for bandits that play sets: who is beaten by nobody, as MultiUCB and MDB ask."""
+
+import numpy as np
+
+from libc.math cimport log
+from libc.stdint cimport int32_t
+
+from rankduel.bandits.multi_bandit cimport won
+from rankduel.bandits.parameters import number
+
+
+cdef class MultiOptimistic(MultiBandit):
+    """What the two share: wins of pairs, and for each arm the width of the bounds that would let it pass.
+
+    The bound u_ij = w_ij / n_ij + sqrt(width / n_ij), n_ij = w_ij + w_ji, is below 1/2 exactly if j is ahead and
+    (w_ji - w_ij)^2 / (4 n_ij) is above width. The largest of these over j is kept, with its j, for each arm that is
+    beaten at the width alpha log t; as t only grows, nobody needs to know it of the others.
+    """
+
+    def __init__(self, n_arms, *, alpha, seed=None, **parameters):
+        super().__init__(n_arms, seed=seed, alpha=number("alpha", alpha), **parameters)
+        self.alpha = alpha
+        self._wins = <double *>self.array("wins", (self.n_arms, self.n_arms), np.float64)
+        self.behind = <double *>self.array("behind", self.n_arms, np.float64)
+        self.witness = <int *><int32_t *>self.array("witness", self.n_arms, np.int32)
+        self._ranges.update(wins=(0, 2.0**53), behind=(0, 2.0**53), witness=(0, self.n_arms - 1))
+
+    cdef int unbeaten(self, double width, int *arms) noexcept nogil:
+        """Fill in the arms with u_ij >= 1/2 for all j, in ascending order; how many they are."""
+        cdef int i, n = 0
+        for i in range(self.n_arms):
+            if self.behind[i] <= width:
+                arms[n] = i
+                n += 1
+        return n
+
+    cdef int everybody(self, int *arms) noexcept nogil:
+        cdef int i
+        for i in range(self.n_arms):
+            arms[i] = i
+        return self.n_arms
+
+    cdef int learn(self, const multi_duel_t *duel, const double *preferences) except -1 nogil:
+        cdef int x, y, i, j, n = duel.n
+        cdef double width = self.alpha * log(self.told), preference, lead, behind
+        cdef double *w
+        cdef double *l
+        for x in range(n):
+            i = duel.arms[x]
+            for y in range(x + 1, n):
+                j = duel.arms[y]
+                preference = preferences[<size_t>x * n + y]
+                w, l = self._wins + <size_t>i * self.n_arms + j, self._wins + <size_t>j * self.n_arms + i
+                w[0] += won(preference)
+                l[0] += won(-preference)
+                lead = w[0] - l[0]
+                behind = self.behind[j] if lead > 0 else self.behind[i]
+                behind = behind if behind > width else width
+                if lead * lead > 4 * (w[0] + l[0]) * behind:  # further behind than behind anybody else
+                    if lead > 0:
+                        self.behind[j], self.witness[j] = self.deficit(j, i), i
+                    else:
+                        self.behind[i], self.witness[i] = self.deficit(i, j), j
+        for x in range(n):
+            i = duel.arms[x]
+            if self.behind[i] > width and self.deficit(i, self.witness[i]) < self.behind[i]:  # it has caught up
+                self.look_again(i)
+        return 0
+
+    cdef double deficit(self, int i, int j) noexcept nogil:
+        """The width at which u_ij reaches 1/2; 0 if i is not behind j."""
+        cdef double w = self._wins[<size_t>i * self.n_arms + j], l = self._wins[<size_t>j * self.n_arms + i]
+        return (l - w) * (l - w) / (4 * (l + w)) if l > w else 0
+
+    cdef void look_again(self, int i) noexcept nogil:
+        """Behind whom is i furthest, and how far?"""
+        cdef int j
+        cdef double deficit
+        self.behind[i] = 0
+        for j in range(self.n_arms):
+            deficit = self.deficit(i, j)
+            if deficit > self.behind[i]:
+                self.behind[i], self.witness[i] = deficit, j
+
+    @property
+    def champion(self):
+        """The arm that has won against most others so far; among those, the one with the best record."""
+        wins = self._arrays["wins"]
+        rate = (wins.sum(1) + 1) / (wins.sum(1) + wins.sum(0) + 2)
+        return int(np.lexsort((rate, (wins > wins.T).sum(1)))[self.n_arms - 1])
+
+    @property
+    def candidates(self):
+        """The arms that no bound of width alpha log t says are beaten, in ascending order. Nobody is out for ever."""
+        arms = np.empty(self.n_arms, np.int32)
+        cdef int32_t[::1] room = arms
+        return arms[:self.unbeaten(self.alpha * log(self.told + 1), <int *>&room[0])].astype(np.int64)
+
+    @property
+    def wins(self):
+        """The preferences of arm i over arm j, summed up, at [i, j]; read-only."""
+        view = self._arrays["wins"].view()
+        view.flags.writeable = False
+        return view

@@ -1,0 +1,68 @@
+"""Tsallis-INF over single arms, as one side of Sparring uses it."""
+
+import numpy as np
+
+cimport numpy as cnp
+from libc.math cimport fabs, fmin, sqrt
+from libc.stdlib cimport free, malloc
+
+from rankduel.randomness.draws cimport uniform
+
+cnp.import_array()
+
+cdef enum:
+    STEPS = 60  # of Newton's method, at most; from a warm start two or three are enough
+
+
+cdef class Tsallis:
+    """An estimated loss per arm, 0 at first. Its arrays are state: whoever owns it stores them."""
+
+    def __init__(self, n_arms):
+        self.n_arms = n_arms
+        self.arrays = {"losses": np.zeros(n_arms), "shift": np.zeros(1)}
+        self.losses = <double *>cnp.PyArray_DATA(self.arrays["losses"])
+        self.shift = <double *>cnp.PyArray_DATA(self.arrays["shift"])
+        self.weights = <double *>malloc(self.n_arms * sizeof(double))
+        if self.weights == NULL:
+            raise MemoryError
+
+    def __dealloc__(self):
+        free(self.weights)
+
+    cdef int draw(self, bitgen_t *rng, int64_t t, double *probability) noexcept nogil:
+        """An arm in proportion to its weight in duel t, and the chance that it had."""
+        cdef double total = self.weigh(2 / sqrt(t)), left = uniform(rng) * total  # eta_t
+        cdef int arm = 0
+        while arm < self.n_arms - 1 and left >= self.weights[arm]:
+            left -= self.weights[arm]
+            arm += 1
+        probability[0] = self.weights[arm] / total
+        return arm
+
+    cdef void add(self, int arm, double loss) noexcept nogil:
+        self.losses[arm] += loss
+
+    cdef double weigh(self, double eta) noexcept nogil:
+        """w_i = 4 / (eta (L_i - x))^2 with the x for which they sum up to 1; their sum, as far as rounding goes.
+
+        The sum is convex in x and grows. With x = min L - 2 / eta one weight is 1: this x is large enough, and from
+        there Newton's steps go down to the solution. A first step from below it jumps above.
+        """
+        cdef double low = self.losses[0], x, root, total = 0, slope
+        cdef int i, step
+        for i in range(self.n_arms):
+            low = fmin(low, self.losses[i])
+        low -= 2 / eta
+        x = fmin(self.shift[0], low)
+        for step in range(STEPS):
+            total = slope = 0
+            for i in range(self.n_arms):
+                root = 2 / (eta * (self.losses[i] - x))
+                self.weights[i] = root * root
+                total += self.weights[i]
+                slope += self.weights[i] * root
+            if fabs(total - 1) < 1e-9:
+                break
+            x = fmin(x - (total - 1) / (eta * slope), low)
+        self.shift[0] = x
+        return total
