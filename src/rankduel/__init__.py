@@ -40,15 +40,24 @@ from rankduel.bandits import (
     Uniform,
     bandit_from,
 )
-from rankduel.errors import DatasetError, RankduelError, SnapshotError, UnknownDuel
+from rankduel.errors import (
+    DatasetError,
+    RankduelError,
+    SnapshotError,
+    StorageError,
+    TournamentExists,
+    UnknownDuel,
+    UnknownTournament,
+)
 from rankduel.preferences import PreferenceMatrix, Regret, Utilities, problems, regret
 from rankduel.simulation import Run, SearchWorld, delays, simulate, simulate_runs
 from rankduel.types import Duel, MultiDuel, Outcome
 
 if TYPE_CHECKING:
-    from rankduel import lab
+    from rankduel import lab, live
     from rankduel.lab import Estimate, estimate_preferences
     from rankduel.lab.planning import Forecast, plan
+    from rankduel.live import Tournament
 
 __version__ = "0.1.0"
 
@@ -62,9 +71,9 @@ __all__ = [
     "RUCB",
     "Bandit",
     "Certified",
+    "CertifiedMulti",
     "CertifiedSparring",
     "Confidence",
-    "CertifiedMulti",
     "DatasetError",
     "Decision",
     "Duel",
@@ -90,8 +99,12 @@ __all__ = [
     "SparringThompson",
     "SparringTsallisINF",
     "SparringUCB1",
+    "StorageError",
+    "Tournament",
+    "TournamentExists",
     "Uniform",
     "UnknownDuel",
+    "UnknownTournament",
     "Utilities",
     "bandit_from",
     "clicks",
@@ -100,6 +113,7 @@ __all__ = [
     "estimate_preferences",
     "interleaving",
     "lab",
+    "live",
     "plan",
     "problems",
     "regret",
@@ -107,10 +121,20 @@ __all__ = [
     "simulate_runs",
 ]
 
+_LATER = {
+    "Estimate": "rankduel.lab",
+    "Forecast": "rankduel.lab.planning",
+    "Tournament": "rankduel.live",
+    "estimate_preferences": "rankduel.lab",
+    "lab": "rankduel.lab",
+    "live": "rankduel.live",
+    "plan": "rankduel.lab.planning",
+}
+
 
 def __getattr__(name: str) -> Any:
-    """The lab is imported when it is first asked for: `import rankduel` stays quick."""
-    if name not in {"Estimate", "Forecast", "estimate_preferences", "lab", "plan"}:
+    """The lab and live tournaments are imported when they are first asked for: `import rankduel` stays quick."""
+    if name not in _LATER:
         raise AttributeError(f"module 'rankduel' has no attribute {name!r}")
-    lab = import_module("rankduel.lab.planning" if name in {"Forecast", "plan"} else "rankduel.lab")
-    return lab if name == "lab" else getattr(lab, name)
+    module = import_module(_LATER[name])
+    return module if name in {"lab", "live"} else getattr(module, name)

@@ -1,6 +1,14 @@
 """The exceptions that a user of rankduel may want to catch."""
 
-__all__ = ["DatasetError", "RankduelError", "SnapshotError", "UnknownDuel"]
+__all__ = [
+    "DatasetError",
+    "RankduelError",
+    "SnapshotError",
+    "StorageError",
+    "TournamentExists",
+    "UnknownDuel",
+    "UnknownTournament",
+]
 
 
 class RankduelError(Exception):
@@ -17,3 +25,15 @@ class SnapshotError(RankduelError, ValueError):
 
 class DatasetError(RankduelError, ValueError):
     """A file of queries, runs, judgements or models that cannot be read; the message names the place."""
+
+
+class StorageError(RankduelError, OSError):
+    """A storage of tournaments that cannot be opened, read or written: in use, damaged, full, or of another version."""
+
+
+class TournamentExists(RankduelError, ValueError):  # noqa: N818
+    """A tournament of that name is there already, or is open already, or has other settings."""
+
+
+class UnknownTournament(RankduelError, LookupError):  # noqa: N818
+    """No tournament of that name is in the storage."""

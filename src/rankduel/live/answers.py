@@ -1,0 +1,104 @@
+"""What a tournament hands out: duels by name, receipts for what it was told, and where it stands."""
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from rankduel.interleaving import Interleaved, Interleaving
+from rankduel.types import Outcome
+
+__all__ = ["Counts", "LiveDecision", "LiveDuel", "Receipt", "Standing", "Status"]
+
+
+@dataclass(slots=True)
+class LiveDuel:
+    """Two rankers that should meet on one page. Without an `id` there is no duel: show `first` alone.
+
+    `expires` is in seconds since 1970.
+    """
+
+    id: str | None
+    first: str
+    second: str
+    seed: int
+    expires: float
+    method: Interleaving = field(repr=False, compare=False)
+    shown: Interleaved | None = field(default=None, repr=False, compare=False)  # by `interleave`
+
+    def interleave(self, list_a: Iterable[Hashable], list_b: Iterable[Hashable], k: int = 10) -> Interleaved:
+        """The page for the lists of `first` and `second`, best document first; the same again for the same lists."""
+        self.shown = self.method.interleave(list_a, list_b, k, seed=self.seed)
+        return self.shown
+
+
+class Status(StrEnum):
+    """What became of something that was told.
+
+    >>> Status.LATE == "late"
+    True
+    """
+
+    ACCEPTED = "accepted"  # and learnt
+    DUPLICATE = "duplicate"  # the same was told before
+    CONFLICT = "conflict"  # another outcome was told before, and stays
+    LATE = "late"  # kept, but not learnt: the duel had expired
+    UNKNOWN = "unknown"  # no such duel
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """The answer to a `tell`. `outcome` is the one that is stored; None for an unknown duel."""
+
+    status: Status
+    outcome: Outcome | None
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many duels: asked = told + expired + in flight; `late` of the expired ones were told afterwards."""
+
+    asked: int
+    told: int
+    late: int
+    expired: int
+    in_flight: int
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A line of the leaderboard. A duel of a ranker with itself is a win and a loss."""
+
+    ranker: str
+    state: str  # champion, left, out or retired
+    wins: int
+    losses: int
+    ties: int
+
+
+@dataclass(frozen=True, slots=True)
+class LiveDecision:
+    """The end of a tournament, or where it stands, by names of rankers."""
+
+    winner: str | None
+    tied: tuple[str, ...]
+    champion: str
+    left: tuple[str, ...]
+    eliminated: tuple[str, ...]  # in their order
+    delta: float | None  # the largest chance that the best is not among those left; None: nothing is guaranteed
+    tolerance: float | None  # within which the tied ones are even
+
+    def __str__(self) -> str:
+        left = f"{self.left[0]}" if len(self.left) == 1 else f"one of the {len(self.left)} left"
+        if self.winner is not None:
+            head = f"The winner is {self.winner}."
+        elif self.tied:
+            head = f"{', '.join(self.tied)} are tied."
+        else:
+            head = f"Not decided: {len(self.left)} rankers are left, and {self.champion} is ahead."
+        if self.delta is None:
+            return f"{head} Nothing is guaranteed."
+        sure = f"With probability {1 - self.delta:g} at least, at whatever time you look"
+        text = f"{head} {sure}: if some ranker is at least as good as each other one, it is {left}"
+        if self.tied and self.tolerance is not None:
+            text += f", and each two of them are within {self.tolerance:g} of even"
+        return f"{text}."
