@@ -25,7 +25,7 @@ from rankduel.types import Outcome
 __all__ = ["DEFAULT", "Tournament"]
 
 DEFAULT = "CertifiedSparring(delta=0.01)"
-SNAPSHOT_EVERY = 20_000  # events: the most that opening has to replay
+SNAPSHOT_EVERY = 20_000  # events, and four for each duel in flight: the most that opening has to replay
 _LONGEST = 200  # characters of a name or an id
 
 
@@ -415,7 +415,8 @@ class Tournament:
     def _record(self, event: Event) -> int:
         """Hand an event that has happened to the writer; its ticket."""
         ticket = self._writer.put(Entry(self.name, event))
-        if event.number - self._snapshot_at >= SNAPSHOT_EVERY:
+        # A snapshot holds what is in flight: where that is much, it is made less often.
+        if event.number - self._snapshot_at >= SNAPSHOT_EVERY + 4 * len(self._state.in_flight):
             self._snapshot_at = event.number
             self._writer.put(Entry(self.name, self._state.keep()))
         return ticket
