@@ -6,6 +6,7 @@ from typing import TypeVar
 from rankduel.bandits.base import Bandit
 from rankduel.bandits.certified_multi import CertifiedMulti
 from rankduel.bandits.certified_sparring import CertifiedSparring
+from rankduel.bandits.drift import DriftAlarm
 from rankduel.bandits.dts import DTS
 from rankduel.bandits.elimination import Certified, Confidence, Decision, Elimination, Hoeffding
 from rankduel.bandits.mdb import MDB
@@ -111,6 +112,7 @@ __all__ = [
     "CertifiedSparring",
     "Confidence",
     "Decision",
+    "DriftAlarm",
     "Elimination",
     "Hoeffding",
     "MergeDTS",
