@@ -220,3 +220,13 @@ def test_the_mean_of_the_alarm_grows_by_one_a_duel() -> None:
             alarm.hear(won=bool(course >> k & 1))
         total += alarm.evidence / 2**10
     assert total == pytest.approx(10)
+
+
+def test_a_page_of_many_says_what_it_guarantees() -> None:
+    bandit = rd.CertifiedMulti(3, delta=0.1, seed=1)
+    assert "With probability 0.9 at least" in str(bandit.confidence())
+    while bandit.winner is None:
+        duel = bandit.ask()
+        arms = np.array(duel.arms)
+        bandit.tell(duel, np.sign(arms[None, :] - arms[:, None]).astype(float))
+    assert str(bandit.decision()).startswith("The winner is arm 0. With probability 0.9")
