@@ -394,7 +394,7 @@ cdef class CertifiedSparring(Bandit):
         """Add arms; their numbers follow. The promise then is for the best of all, each from its arrival on."""
         n = whole("n", n, minimum=1)
         first = self.n_arms
-        empty = type(self)(n, delta=self.referee.rule.delta, tolerance=self.referee.rule.tolerance, seed=0)
+        cdef CertifiedSparring empty = CertifiedSparring(n, delta=self.referee.rule.delta, tolerance=self.referee.rule.tolerance, seed=0)
         for name, array in self._arrays.items():
             if name in ("last", "spread"):
                 continue
@@ -451,12 +451,12 @@ cdef class CertifiedSparring(Bandit):
             raise ValueError(f"arm {arm} is not in the race any more")
         return arm
 
-    def warm_start(self, wins, *, weight=1.0, certify=False):
+    def warm_start(self, wins, *, weight=0.5, certify=False):
         """Begin with counts of an earlier tournament, or of an offline estimate: wins[i, j] of i over j.
 
-        Each duel moves the ratings as a duel of `weight` would; so a wrong start costs time, but never the promise. With
-        `certify` the duels count as evidence too, which needs that they were duels of these very arms, all of them, and
-        chosen without looking at what came after them. Only before the first duel.
+        They set the ratings, believed by `weight`: 1 as if the duels had been played here, where a wrong start costs very
+        much; near 0 hardly at all. The promise never depends on it. With `certify` the duels count as evidence too, which needs that they were duels of these
+        very arms, all of them, and chosen without looking at what came after them. Only before the first duel.
         """
         counts = np.asarray(wins)
         weight = number("weight", weight, at_most=1)
@@ -467,14 +467,16 @@ cdef class CertifiedSparring(Bandit):
         winners, losers = np.nonzero(counts)
         order = self.random.permutation(np.repeat(np.arange(len(winners)), counts[winners, losers]))
         cdef int winner, loser
-        cdef double before
         for winner, loser in zip(winners[order].tolist(), losers[order].tolist(), strict=True):
             if winner == loser:
                 continue
             if certify:
                 self._tell_again(winner, loser)
-            elif self.random.random() < weight:
+            else:
                 self.rate(winner, loser, self.predict(winner, loser))
+        for winner in range(self.n_arms):
+            self.rated[winner].mean *= weight
+            self.rated[winner].variance = fmax(self.rated[winner].variance, 1 - weight)
         for seat in range(self.n_active):
             self.sample(seat)
 
