@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Sequence
 
 import rankduel as rd
-from benchmarks import impressions, instructions, loading, multileaving, speed, start
+from benchmarks import impressions, instructions, live, loading, multileaving, speed, start
 
 
 def parser() -> argparse.ArgumentParser:
@@ -18,6 +18,7 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument(
         "--loading", type=float, metavar="FRACTION", help="only a file of that fraction of MSLR-WEB30K"
     )
+    options.add_argument("--live", action="store_true", help="only the live tournament")
     return options
 
 
@@ -30,6 +31,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if asked.loading is not None:
         loading.report(fraction=asked.loading, quick=asked.quick)
         return
+    if asked.live:
+        live.report(quick=asked.quick)
+        return
     repeat = 1 if asked.quick else asked.repeat
     speed.report(only=asked.bandit, repeat=repeat, quick=asked.quick)
     if not asked.bandit:
@@ -37,6 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         impressions.report(repeat=repeat, quick=asked.quick)
         multileaving.report(repeat=repeat, quick=asked.quick)
         loading.report(fraction=0.03, quick=asked.quick)
+        live.report(quick=asked.quick)
 
 
 if __name__ == "__main__":

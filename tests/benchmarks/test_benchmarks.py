@@ -28,6 +28,7 @@ def test_quick_table_has_every_bandit() -> None:
     assert [name for name in MULTILEAVINGS if f"\n{name} " not in table] == []
     assert "team_draft, lists of 100" in table
     assert "\nfirst load: " in table
+    assert "\nopened with 2,000 duels in " in table
 
 
 def test_without_the_real_data(tmp_path: os.PathLike[str]) -> None:
@@ -42,7 +43,7 @@ def test_instructions_are_not_counted_without_valgrind(tmp_path: os.PathLike[str
 
 
 @pytest.mark.parametrize(
-    "name", ["problem", "speed", "start", "impressions", "instructions", "loading", "multileaving"]
+    "name", ["problem", "speed", "start", "impressions", "instructions", "live", "loading", "multileaving"]
 )
 def test_own_examples(name: str) -> None:
     code = f"import doctest, sys, benchmarks.{name} as module; sys.exit(doctest.testmod(module).failed)"

@@ -1,6 +1,5 @@
-import sqlite3
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +7,7 @@ import pytest
 
 import rankduel as rd
 from live.conftest import Clock
+from live.unsynced import unsynced
 from rankduel.live import Tournament, tournament
 from rankduel.live.state import State
 
@@ -37,19 +37,9 @@ def same_as_replay(t: Tournament) -> bool:
 
 
 @pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A storage that does not wait for the disk: for tests of anything else."""
-    connect = sqlite3.connect
-
-    def connected(*arguments: Any, **options: Any) -> sqlite3.Connection:
-        return connect(*arguments, **options, factory=_Unsynced)
-
-    monkeypatch.setattr(sqlite3, "connect", connected)
-
-
-class _Unsynced(sqlite3.Connection):
-    def execute(self, statement: str, *values: Any) -> sqlite3.Cursor:
-        return super().execute(statement.replace("synchronous = FULL", "synchronous = OFF"), *values)
+def quick() -> Iterator[None]:
+    with unsynced():
+        yield
 
 
 # Ask
@@ -237,8 +227,8 @@ def test_a_tournament_ends_with_the_best(url: str) -> None:
         assert t.decision().winner == "bm25"
         assert set(t.decision().eliminated) == set(NAMES[1:])
         assert str(t.decision()) == (
-            "The winner is bm25. With probability 0.95 at least, at whatever time you look: if some ranker is at least as "
-            "good as each other one, it is bm25."
+            "The winner is bm25. With probability 0.95 at least, at whatever time you look: if some ranker is at least "
+            "as good as each other one, it is bm25."
         )
         board = t.leaderboard()
         assert [line.state for line in board] == ["champion", "out", "out", "out", "out"]
@@ -370,7 +360,7 @@ def test_tournaments_share_a_storage(url: str) -> None:
         assert [event.body["outcome"] for event in two.journal() if event.kind == "told"] == ["tie", "tie"]
         assert same_as_replay(one)
         assert same_as_replay(two)
-    with pytest.raises(rd.UnknownTournament, match="no tournament 'third' in sqlite.*, which has other, search"):
+    with pytest.raises(rd.UnknownTournament, match=r"no tournament 'third' in sqlite.*, which has other, search"):
         Tournament.open("third", storage=url)
 
 
@@ -391,9 +381,7 @@ def test_tournaments_share_a_storage(url: str) -> None:
 )
 def test_what_cannot_be_created_is_refused(url: str, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        create(**{"url": url} | {name: value for name, value in options.items() if name != "storage"}) if (
-            "storage" not in options
-        ) else create(options["storage"])
+        create(options.pop("storage", url), **options)
     assert not Path(url.removeprefix("sqlite:///")).exists()
 
 
@@ -443,16 +431,10 @@ def test_a_bandit_that_fails_stops_the_tournament_and_nothing_is_wrong(
             t.ask("q3")
         with pytest.raises(rd.StorageError, match="the bandit has failed, open 'search' again: ZeroDivisionError"):
             t.ask("q4")
-    monkeypatch.setattr(importable(), "broken", False)
+    monkeypatch.setattr("live.test_tournament.Failing.broken", False)  # the class that bandit_from has imported
     with Tournament.open("search", storage=url) as t:
         assert [t.ask(f"q{n}") for n in range(3)] == duels
         assert t.tell(t.ask("q3"), FIRST).status == "accepted"
-
-
-def importable() -> type:
-    from live.test_tournament import Failing as found  # noqa: PLC0415 - as bandit_from imports it
-
-    return found
 
 
 def test_threads_share_a_tournament(url: str) -> None:

@@ -431,6 +431,7 @@ class Tournament:
                     break
                 gone.append(number)
             self._expire_these(gone)
+            time = self._state.time
         return time
 
     def _expire_these(self, numbers: list[int]) -> None:

@@ -27,10 +27,10 @@ class Writer:
         self._given = 0
         self._wanted = 0
         self._idle = False
-        self._closing = False
+        self._closing = self._orphaned = False
         self._failure: Exception | None = None
         self._process = os.getpid()
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._work = threading.Condition(self._lock)
         self._written = threading.Condition(self._lock)
         self._thread = threading.Thread(target=self._run, name="rankduel writer", daemon=True)
@@ -89,8 +89,11 @@ class Writer:
         with self._lock:
             self._closing = True
             self._work.notify()
-        self._thread.join()
-        self.storage.close()
+        if threading.current_thread() is self._thread:  # the garbage collector may call from anywhere
+            self._orphaned = True
+        else:
+            self._thread.join()
+            self.storage.close()
 
     def _run(self) -> None:
         while batch := self._next():
@@ -104,6 +107,8 @@ class Writer:
             with self._lock:
                 self.done += len(batch)
                 self._written.notify_all()
+        if self._orphaned:
+            self.storage.close()
 
     def _next(self) -> list[Entry]:
         """The next batch, as soon as somebody waits for it or it has lain long enough; empty at the end."""
