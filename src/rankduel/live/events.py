@@ -1,6 +1,5 @@
 """What happens in a tournament, as its journal keeps it: events, numbered from 1 without a gap."""
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 __all__ = ["DuelRow", "Event", "closings", "issued"]
@@ -44,14 +43,12 @@ def issued(event: Event) -> DuelRow | None:
     return DuelRow(body["duel"], body["session"], body.get("query"), body["first"], body["second"], body["expires"])
 
 
-def closings(event: Event) -> Iterator[tuple[str, str | None, int]]:
-    """State, outcome and number of the duels that an event has changed.
+def closings(event: Event) -> list[tuple[int, str, str | None]]:
+    """Number, state and outcome of the duels that an event has changed.
 
-    >>> list(closings(Event(4, 0.0, "told", {"duel": 1, "outcome": "tie"})))
-    [('told', 'tie', 1)]
+    >>> closings(Event(4, 0.0, "told", {"duel": 1, "outcome": "tie"}))
+    [(1, 'told', 'tie')]
     """
     if event.kind in ("told", "late"):
-        yield event.kind, event.body["outcome"], event.body["duel"]
-    elif event.kind == "expired":
-        for number in event.body["duels"]:
-            yield "expired", None, number
+        return [(event.body["duel"], event.kind, event.body["outcome"])]
+    return [(number, "expired", None) for number in event.body["duels"]] if event.kind == "expired" else []

@@ -36,7 +36,8 @@ CREATE TABLE snapshots (
     sha256 TEXT NOT NULL, PRIMARY KEY (tournament, number)
 );
 """
-_COLUMNS = "number, session, query, first, second, expires, state, outcome"
+_FIND = "SELECT number, session, query, first, second, expires, state, outcome FROM duels WHERE tournament = ? AND"
+_text = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class SqliteStorage:
@@ -85,32 +86,32 @@ class SqliteStorage:
             raise StorageError(f"cannot write to {self.path}: {error}") from error
 
     def _write(self, batch: Sequence[Entry]) -> None:
-        run = self._writer.execute
-        events: list[tuple[int, Event]] = []
+        journal, begun, ended = [], [], []
         for name, what in batch:
-            if isinstance(what, Event):
-                if what.kind == "created":
-                    self._ids[name] = run("INSERT INTO tournaments (name) VALUES (?)", (name,)).lastrowid or 0
-                events.append((self._ids[name], what))
-            else:
-                values = (self._ids[name], *what, _digest(what))
-                run("INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?)", values)
-                run(  # the newest two stay
-                    "DELETE FROM snapshots WHERE tournament = ?1 AND number < (SELECT number FROM snapshots "
-                    "WHERE tournament = ?1 ORDER BY number DESC LIMIT 1 OFFSET 1)",
-                    (self._ids[name],),
-                )
-        self._writer.executemany(
-            "INSERT INTO journal VALUES (?, ?, ?, ?, ?)",
-            [(owner, event.number, event.time, event.kind, _text(event.body)) for owner, event in events],
-        )
-        self._writer.executemany(
-            "INSERT INTO duels VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [(owner, *row) for owner, event in events if (row := issued(event)) is not None],
-        )
-        self._writer.executemany(
-            "UPDATE duels SET state = ?, outcome = ? WHERE tournament = ? AND number = ?",
-            [(state, won, owner, duel) for owner, event in events for state, won, duel in closings(event)],
+            if isinstance(what, Kept):
+                self._write_snapshot(self._ids[name], what)
+                continue
+            if what.kind == "created":
+                made = self._writer.execute("INSERT INTO tournaments (name) VALUES (?)", (name,))
+                self._ids[name] = made.lastrowid or 0
+            owner = self._ids[name]
+            journal.append((owner, what.number, what.time, what.kind, _text(what.body)))
+            if (row := issued(what)) is not None:
+                begun.append((owner, *row))
+            ended += [(state, outcome, owner, number) for number, state, outcome in closings(what)]
+        run = self._writer.executemany
+        run("INSERT INTO journal VALUES (?, ?, ?, ?, ?)", journal)
+        run("INSERT INTO duels VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", begun)
+        run("UPDATE duels SET state = ?, outcome = ? WHERE tournament = ? AND number = ?", ended)
+
+    def _write_snapshot(self, owner: int, kept: Kept) -> None:
+        """The newest two stay: if one is damaged, there is another."""
+        values = (owner, *kept, _digest(kept))
+        self._writer.execute("INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?)", values)
+        self._writer.execute(
+            "DELETE FROM snapshots WHERE tournament = ?1 AND number < "
+            "(SELECT number FROM snapshots WHERE tournament = ?1 ORDER BY number DESC LIMIT 1 OFFSET 1)",
+            (owner,),
         )
 
     def read(self, tournament: str, since: int = 0) -> Iterator[Event]:
@@ -130,16 +131,14 @@ class SqliteStorage:
 
     def duel(self, tournament: str, number: int) -> DuelRow | None:
         """The duel of that number."""
-        return self._duel("number", tournament, number)
+        return self._duel(f"{_FIND} number = ?", tournament, number)
 
     def duel_of(self, tournament: str, query: str) -> DuelRow | None:
         """The duel of that query."""
-        return self._duel("query", tournament, query)
+        return self._duel(f"{_FIND} query = ?", tournament, query)
 
-    def _duel(self, column: str, tournament: str, value: object) -> DuelRow | None:
-        rows = self._select(
-            f"SELECT {_COLUMNS} FROM duels WHERE tournament = ? AND {column} = ?", (self._ids.get(tournament), value)
-        )
+    def _duel(self, statement: str, tournament: str, value: object) -> DuelRow | None:
+        rows = self._select(statement, (self._ids.get(tournament), value))
         return DuelRow(*rows[0]) if rows else None
 
     def kept(self, tournament: str) -> Iterator[Kept]:
@@ -212,10 +211,6 @@ def _sync_folder(path: Path) -> None:
         os.fsync(folder)
     finally:
         os.close(folder)
-
-
-def _text(body: dict[str, Any]) -> str:
-    return json.dumps(body, separators=(",", ":"))
 
 
 def _digest(kept: Kept) -> str:

@@ -64,6 +64,7 @@ class Tournament:
         self._salt = bytes.fromhex(state.settings.salt)
         self._snapshot_at = state.number
         self._failure: Exception | None = None
+        self._closed = False
         self._end = weakref.finalize(self, leave, writer, name)
         # Duels that have landed and may not be in the storage yet.
         self._landed: dict[int, tuple[int, DuelRow]] = {}
@@ -147,9 +148,10 @@ class Tournament:
     def close(self) -> None:
         """Keep a snapshot, so that opening is quick, and let go of the storage. Nothing is lost without it."""
         with self._lock:
-            sound = self._failure is None and not self._writer.failed
-            if self._end.alive and sound and self._state.number > self._snapshot_at:
+            sound = self._failure is None and not self._writer.failed and not self._closed
+            if sound and self._state.number > self._snapshot_at:
                 self._writer.put(Entry(self.name, self._state.keep()))
+            self._closed = True
             self._end()
 
     def __enter__(self) -> Self:
@@ -400,7 +402,7 @@ class Tournament:
 
     def _check(self) -> None:
         self._writer.check()
-        if not self._end.alive:
+        if self._closed:
             raise StorageError(f"tournament {self.name!r} is closed")
         if self._failure is not None:
             raise StorageError(f"the bandit has failed, open {self.name!r} again: {self._failure!r}") from self._failure

@@ -39,10 +39,9 @@ class Writer:
     def put(self, entry: Entry) -> int:
         """Queue an entry; its ticket."""
         with self._lock:
-            self.check()
-            while len(self._queue) >= _FULL:
+            while len(self._queue) >= _FULL and self._failure is None:
                 self._written.wait()
-                self.check()
+            self.check()
             self._queue.append(entry)
             self._given += 1
             if self._idle:
@@ -72,9 +71,9 @@ class Writer:
 
     def check(self) -> None:
         """Raise if this writer does not write any more."""
-        self._check_disk()
         if self._closing:
             raise StorageError("this storage is closed")
+        self._check_disk()
 
     def _check_disk(self) -> None:
         if self._failure is not None:
