@@ -145,7 +145,12 @@ def test_damaged_snapshots_cost_time_only(url: str, damaged: int, monkeypatch: p
     )
     replayed: list[int] = []
     apply = State.apply
-    monkeypatch.setattr(State, "apply", lambda state, event: (replayed.append(event.number), apply(state, event)))
+
+    def counted(state: State, event: Event) -> None:
+        replayed.append(event.number)
+        apply(state, event)
+
+    monkeypatch.setattr(State, "apply", counted)
     with create(url) as t:
         assert t._state.keep().bandit == before.bandit
     assert (replayed[0] == 2) == (damaged == 2)
@@ -191,7 +196,13 @@ def test_what_comes_meanwhile_goes_together() -> None:
     storage: Any = FailingStorage()
     gate, inside = threading.Event(), threading.Event()
     append = storage.append
-    storage.append = lambda batch: (inside.set(), gate.wait(), append(batch))
+
+    def held(batch: Sequence[Entry]) -> None:
+        inside.set()
+        gate.wait()
+        append(batch)
+
+    storage.append = held
     writer = Writer(storage)
     first = threading.Thread(target=writer.wait, args=(writer.put(Entry("x", CREATED)),))
     first.start()
@@ -211,7 +222,12 @@ def test_what_nobody_waits_for_is_written_soon() -> None:
     writer = Writer(storage)
     done = threading.Event()
     append = storage.append
-    storage.append = lambda batch: (append(batch), done.set())
+
+    def noticed(batch: Sequence[Entry]) -> None:
+        append(batch)
+        done.set()
+
+    storage.append = noticed
     writer.put(Entry("x", CREATED))
     assert done.wait(timeout=60)
     writer.close()

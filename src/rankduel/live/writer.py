@@ -10,6 +10,7 @@ from rankduel.live.storage import Entry, Storage
 __all__ = ["Writer"]
 
 _LINGER = 0.02  # seconds that entries nobody waits for may lie, so that more go with them
+_GATHER = 0.001  # seconds to wait for as many as waited for the last commit: they come back at about the same time
 _FULL = 100_000  # entries that may lie; then whoever brings more waits
 
 
@@ -25,7 +26,8 @@ class Writer:
         self.done = 0  # tickets that are durable
         self._queue: list[Entry] = []
         self._given = 0
-        self._wanted = 0
+        self._waiting: list[int] = []  # tickets
+        self._crowd = 0  # who waited when the last commit was done
         self._idle = False
         self._closing = self._orphaned = False
         self._failure: Exception | None = None
@@ -53,9 +55,8 @@ class Writer:
         if self.done >= ticket:
             return
         with self._lock:
-            if ticket > self._wanted:
-                self._wanted = ticket
-                self._work.notify()
+            self._waiting.append(ticket)
+            self._work.notify()
             while self.done < ticket:
                 self._check_disk()
                 self._written.wait()
@@ -105,6 +106,8 @@ class Writer:
                 return
             with self._lock:
                 self.done += len(batch)
+                self._crowd = len(self._waiting)
+                self._waiting = [ticket for ticket in self._waiting if ticket > self.done]
                 self._written.notify_all()
         if self._orphaned:
             self.storage.close()
@@ -116,8 +119,13 @@ class Writer:
             while not self._queue and not self._closing:
                 self._work.wait()
             self._idle = False
-            due = monotonic() + _LINGER
-            while self._wanted <= self.done and not self._closing and (left := due - monotonic()) > 0:
-                self._work.wait(left)
+            self._linger(_LINGER, 1)
+            self._linger(_GATHER, self._crowd)
             batch, self._queue = self._queue, []
             return batch
+
+    def _linger(self, seconds: float, crowd: int) -> None:
+        """Wait so long at most, until so many wait."""
+        due = monotonic() + seconds
+        while len(self._waiting) < crowd and not self._closing and (left := due - monotonic()) > 0:
+            self._work.wait(left)
