@@ -1,5 +1,6 @@
 # make demo   set up everything and run a tournament of 136 rankers
 # make test   every check and every test
+# make soak   a live tournament, killed 200 times
 # make bench  the benchmark table
 # make check  lint, types, import contract, docs
 
@@ -10,7 +11,7 @@ KERNELS := $(shell find src -name '*.pyx' -o -name '*.pxd')
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: setup demo test bench check format docs clean
+.PHONY: setup demo test soak bench check format docs clean
 
 setup: $(VENV)/.built
 
@@ -25,6 +26,9 @@ demo: setup
 
 test: check
 	$(BIN)/pytest -n 2 --dist worksteal
+
+soak: setup
+	RANKDUEL_KILLS=200 $(BIN)/pytest tests/crash
 
 bench: setup
 	$(BIN)/python -m benchmarks

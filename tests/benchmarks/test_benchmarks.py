@@ -28,7 +28,10 @@ def test_quick_table_has_every_bandit() -> None:
     assert [name for name in MULTILEAVINGS if f"\n{name} " not in table] == []
     assert "team_draft, lists of 100" in table
     assert "\nfirst load: " in table
-    assert "\nopened with 2,000 duels in " in table
+
+
+def test_live_tournament() -> None:
+    assert "\nopened with 2,000 duels in " in bench("--live", "--quick")
 
 
 def test_without_the_real_data(tmp_path: os.PathLike[str]) -> None:

@@ -264,6 +264,30 @@ def test_a_damaged_page_is_an_error(url: str) -> None:
     assert 5 < unharmed < len(content) // 4096 - 5
 
 
+def test_a_log_that_ends_early_is_a_beginning_of_the_journal(url: str, tmp_path: Path) -> None:
+    copy = tmp_path / "copy" / "duels.db"
+    copy.parent.mkdir()
+    with create(url) as t:
+        duels = [t.ask(f"query {number}") for number in range(40)]
+        for duel in duels:
+            t.tell(duel, FIRST)
+        file, log = path_of(url).read_bytes(), path_of(url).with_name("duels.db-wal").read_bytes()
+    told = []
+    for end in range(0, len(log), len(log) // 12):
+        copy.write_bytes(file)
+        copy.with_name("duels.db-wal").write_bytes(log[:end])
+        copy.with_name("duels.db-shm").unlink(missing_ok=True)
+        with create(f"sqlite:///{copy}") as t:
+            told.append(t.counts.told)
+            statuses = [str(receipt.status) for receipt in t.tell_many([(duel, FIRST) for duel in duels])]
+            known = [status for status in statuses if status != "unknown"]
+            assert known == ["duplicate"] * told[-1] + ["accepted"] * (len(known) - told[-1])
+            assert statuses[len(known) :] == ["unknown"] * (40 - len(known))
+            assert State.replay(t.journal()).keep() == t._state.keep()
+    assert told == sorted(told)
+    assert len(set(told)) > 5
+
+
 # Processes
 
 
