@@ -157,6 +157,14 @@ def test_damaged_snapshots_cost_time_only(url: str, damaged: int, monkeypatch: p
     assert replayed[-2:] == [before.number, before.number + 1]
 
 
+def test_a_snapshot_that_was_changed_is_not_believed(url: str) -> None:
+    with create(url) as t:
+        t.tell(t.ask(), FIRST)
+    change(url, """UPDATE snapshots SET state = replace(state, '"late": 0', '"late": 7')""")
+    with create(url) as t:
+        assert t.counts.late == 0
+
+
 # When it fails
 
 

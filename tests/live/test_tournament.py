@@ -1,3 +1,4 @@
+import itertools
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -81,11 +82,12 @@ def test_a_duel_that_is_just_told_is_found_before_it_is_stored(url: str, monkeyp
             teller.start()
         while t.counts.told == 0:
             pass
-        assert t.ask("a") == duel
-        assert receipts == []  # neither is answered, not even the duplicate: nothing is durable yet
+        asked, answered = t.ask("a"), list(receipts)
         gate.set()
         for teller in tellers:
             teller.join()
+        assert asked == duel
+        assert answered == []  # neither was answered, not even the duplicate: nothing was durable yet
         assert sorted(receipt.status for receipt in receipts) == ["accepted", "duplicate"]
 
 
@@ -217,6 +219,17 @@ def test_a_clock_that_is_set_back_changes_nothing(url: str, clock: Clock) -> Non
         later = t.ask()
         assert later.expires == duel.expires
         times = [event.time for event in t.journal()]
+        assert times == sorted(times)
+
+
+def test_times_never_go_back(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    ticks = itertools.count(1_000_000.0)
+    monkeypatch.setattr(tournament, "now", ticks.__next__)  # a second later at each look
+    with create(url, expires_after=20) as t:
+        for _ in range(50):
+            t.ask()
+        times = [event.time for event in t.journal()]
+        assert t.counts.expired > 10
         assert times == sorted(times)
 
 
