@@ -41,7 +41,7 @@ from rankduel.bandits import (
     bandit_from,
 )
 from rankduel.errors import DatasetError, RankduelError, SnapshotError, UnknownDuel
-from rankduel.preferences import PreferenceMatrix, Regret, Utilities, problems, regret
+from rankduel.preferences import PreferenceMatrix, Regret, Utilities, oracle_bound, problems, regret
 from rankduel.simulation import Run, SearchWorld, delays, simulate, simulate_runs
 from rankduel.types import Duel, MultiDuel, Outcome
 
@@ -100,6 +100,7 @@ __all__ = [
     "estimate_preferences",
     "interleaving",
     "lab",
+    "oracle_bound",
     "plan",
     "problems",
     "regret",

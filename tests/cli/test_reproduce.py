@@ -50,6 +50,7 @@ def test_a_question(tmp_path: Path) -> None:
         (("reproduce", "rq9"), "no question 'rq9'"),
         (("reproduce", "rq4", "--scale", "huge"), "invalid choice: 'huge'"),
         (("reproduce", "rq4", "--data", "nowhere"), "no folder of data at nowhere"),
+        (("bench",), "which experiment? A TOML file, or certified-delay, "),
         (("bench", "nothing.toml"), "No such file"),
         (("bench", "mine.toml", "--scale", "paper"), "mine.toml: no scale 'paper', expected one of own"),
         (("bench", "bad.toml"), "bad.toml: part 'cycle2': unknown bandit 'Nobody'"),
@@ -64,6 +65,14 @@ def test_what_is_wrong_is_told_in_one_line(tmp_path: Path, arguments: tuple[str,
     assert ran.returncode == 2
     assert complaint in ran.stderr
     assert ran.stderr.count("\n") == 1
+
+
+def test_experiments_with_a_name(tmp_path: Path) -> None:
+    listed = run("bench", "--list", cwd=tmp_path)
+    assert "certified-ties" in listed.stdout
+    ran = run("bench", "certified-ties", "--scale", "smoke", "--out", "out", cwd=tmp_path)
+    assert ran.returncode == 0
+    assert "| twins(n_arms=20, copies=2) | CertifiedSparring, delta=0.05, tolerance=0.01 |" in ran.stdout
 
 
 def test_interrupted_it_goes_on_where_it_was(tmp_path: Path) -> None:

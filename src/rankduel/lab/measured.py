@@ -16,7 +16,7 @@ from rankduel.lab.plots import Curve
 from rankduel.lab.results import Results
 from rankduel.lab.specs import Cell
 from rankduel.lab.store import write_whole
-from rankduel.preferences import PreferenceMatrix
+from rankduel.preferences import PreferenceMatrix, Utilities, oracle_bound
 from rankduel.simulation import run_seed
 
 __all__ = ["Measured", "Series"]
@@ -105,6 +105,7 @@ class Measured:
             "told": cell.source.told,
             "n_best": len(problem.copeland_winners),
             "smallest_difference": _smallest_difference(problem),
+            "oracle": _oracle(problem),
             "run_seeds": [str(run_seed(experiment.seed, index)) for index in range(experiment.runs)],
             **provenance,
         }
@@ -201,3 +202,10 @@ def _smallest_difference(problem: object) -> float | None:
         return None
     leads = problem.probabilities - 0.5
     return float(leads[leads > 0].min()) if (leads > 0).any() else None
+
+
+def _oracle(problem: object) -> float | None:
+    """The oracle's bound for log(1 / delta) = 1; None where there is no Condorcet winner, or nobody knows it."""
+    if not isinstance(problem, PreferenceMatrix | Utilities) or problem.condorcet_winner is None:
+        return None
+    return oracle_bound(problem, math.exp(-1))

@@ -13,6 +13,7 @@ import numpy as np
 import rankduel
 from rankduel.bandits import REGISTRY
 from rankduel.lab.claims import judge, theorem
+from rankduel.lab.horizons import promise_table, regret_table
 from rankduel.lab.measured import Measured, Series
 from rankduel.lab.plots import Curve, Panel, PlotUnavailable, save_plot
 from rankduel.lab.store import write_whole
@@ -81,12 +82,16 @@ def _file(*words: str) -> str:
 
 def panel_tables(study: Study) -> Iterator[Table]:
     """What is special about the spec, and a table for each panel."""
+    if study.spec.table.get("kind") == "promise":
+        yield promise_table(study.spec.title, list(study.measured.values()))
+        return
     if study.spec.table.get("kind") == "days":
         yield _days(study)
     if study.spec.table.get("kind") == "bound":
         yield _bounds(study)
     for panel in dict.fromkeys(measured.panel for measured in study.measured.values()):
-        yield _rows(panel, [measured for measured in study.measured.values() if measured.panel == panel])
+        parts = [measured for measured in study.measured.values() if measured.panel == panel]
+        yield regret_table(panel, parts) if study.spec.table.get("kind") == "oracle" else _rows(panel, parts)
 
 
 def _rows(panel: str, parts: Sequence[Measured]) -> Table:

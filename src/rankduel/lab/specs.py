@@ -16,9 +16,10 @@ from rankduel.preferences import Kind
 from rankduel.simulation import delay_from
 from rankduel.spec import parse
 
-__all__ = ["Cell", "Figure", "Part", "Scale", "Spec", "load_spec", "paper_specs"]
+__all__ = ["Cell", "Figure", "Part", "Scale", "Spec", "certified_specs", "load_spec", "paper_specs"]
 
 PAPER = Path(__file__).parent / "paper"
+CERTIFIED = Path(__file__).parent / "certified"
 SCALES = ("smoke", "small", "paper")
 QUANTITIES = ("regret", "cpu")
 _PLACE = re.compile(r"\{(\w+)\}")
@@ -37,8 +38,8 @@ class Part:
     """Some bandits on one problem. Parts of one panel share a figure and a table."""
 
     name: str
-    panel: str
-    problem: str  # may hold {option}, to be replaced by each value of the sweep
+    panel: str  # may hold {option}, to be replaced by each value of the sweep, if the problem does
+    problem: str  # may hold {option}
     bandits: tuple[str, ...]  # likewise
     sweep: Mapping[str, tuple[str, ...]]
     scales: Mapping[str, Scale]
@@ -135,7 +136,8 @@ class Spec:
                     delay=None if part.delay is None else delay_from(_filled(part.delay, setting)),
                 )
                 settings = tuple(each for _, each in swept)
-                yield Cell(self.name, part.name, part.panel, setting, source, tuple(labels), settings, experiment)
+                panel = _filled(part.panel, setting)
+                yield Cell(self.name, part.name, panel, setting, source, tuple(labels), settings, experiment)
         except (ValueError, TypeError, ArithmeticError) as error:
             raise ValueError(f"{self.path}: part {part.name!r}: {error}") from error
 
@@ -345,3 +347,12 @@ def paper_specs() -> dict[str, Spec]:
     ['rq1', 'rq2', 'rq3', 'rq4', 'rq5', 'rq6', 'rq7', 'theory']
     """
     return {path.stem: load_spec(path) for path in sorted(PAPER.glob("*.toml")) if path.stem != "data"}
+
+
+def certified_specs() -> dict[str, Spec]:
+    """The experiments on certified bandits, by name.
+
+    >>> [name.removeprefix("certified-") for name in certified_specs()]
+    ['delay', 'growth', 'matrices', 'regret', 'ties', 'validity']
+    """
+    return {spec.name: spec for spec in map(load_spec, sorted(CERTIFIED.glob("*.toml")))}
