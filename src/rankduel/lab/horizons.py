@@ -49,7 +49,7 @@ def promise_table(title: str, parts: Sequence[Measured]) -> Table:
             alone = int(((series.converged_at >= 0) & (series.best_left == best) & (series.left == best)).sum())
             row = [
                 measured.facts["problem"],
-                series.label,
+                _full(series),
                 delay,
                 f"{series.runs:,}",
                 f"{series.horizon:,}",
@@ -108,6 +108,12 @@ def _at_most(times: int, runs: int, p: float) -> float:
     k = np.arange(times + 1)
     ways = np.array([math.lgamma(runs + 1) - math.lgamma(i + 1) - math.lgamma(runs - i + 1) for i in k.tolist()])
     return float(np.exp(ways + k * math.log(p) + (runs - k) * math.log1p(-p)).sum())
+
+
+def _full(series: Series) -> str:
+    """The label, with the name of the bandit where it is known by its parameters alone."""
+    name = series.spec.partition("(")[0]
+    return series.label if series.label.startswith(name) else f"{name}, {series.label}"
 
 
 def _ended(series: Series) -> float:
