@@ -21,8 +21,7 @@ from rankduel.lab import Measured, Series, Spec, Table, certified_specs
 from rankduel.lab.horizons import HORIZONS, bound_of, end_of, promise_table, regret_table, regret_until
 from rankduel.lab.verdicts import figure
 
-HERE = Path(__file__).resolve().parent
-PAGES = HERE / "reproduction" / "certified"
+DOCS = Path(__file__).resolve().parent
 NOTICE = "<!-- Made by docs/certify.py from what was measured, never by hand. -->"
 OURS = "CertifiedSparring(delta=0.01)"
 SHORT = {
@@ -156,8 +155,9 @@ for seed in range(repeats):
     for spec in bandits:
         run = rd.simulate(rd.bandit_from(spec, K, seed=seed), problem, horizon=horizon, seed=seed)
         times[spec].append(1e6 * run.cpu_seconds / run.computed)
+        duels = run.computed if spec == bandits[0] else duels
 after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-print(json.dumps({"K": K, "us": times, "MB": (after - before) / 1024, "duels": run.computed}))
+print(json.dumps({"K": K, "us": times, "MB": (after - before) / 1024, "duels": duels}))
 """
 
 
@@ -190,7 +190,9 @@ def cost(told: Sequence[Mapping[str, object]]) -> Table:
 # The pages
 
 
-def page(specs: Mapping[str, list[Measured]], told: Sequence[Mapping[str, object]]) -> Iterator[str]:
+def page(
+    specs: Mapping[str, list[Measured]], told: Sequence[Mapping[str, object]], drawn: Sequence[str]
+) -> Iterator[str]:
     facts = next(iter(specs.values()))[0].facts
     machine = facts["machine"]
     yield f"# Certified bandits, as measured\n\n{NOTICE}\n"
@@ -213,8 +215,9 @@ def page(specs: Mapping[str, list[Measured]], told: Sequence[Mapping[str, object
                     f"{panel}, {each[0].n_arms:,} rankers ({each[0].facts['told']}):\n\n"
                     + regret_table("", each).markdown
                 )
-        for path in sorted(PAGES.glob(f"{name}-*.svg")):
-            yield f"![{path.stem}]({path.name})\n"
+        for stem in drawn:
+            if stem.startswith(f"{name}-"):
+                yield f"![{stem}]({stem}.svg)\n"
     if told:
         yield f"## CPU time and memory\n\n{cost(told).markdown}"
 
@@ -234,16 +237,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, help="what --out of rankduel bench was")
     parser.add_argument("--cost", action="store_true", help="measure CPU time and memory")
+    parser.add_argument("--docs", type=Path, default=DOCS, help="where to write")
     asked = parser.parse_args(arguments)
     kept = asked.folder / "cost.json"
     if asked.cost:
         kept.write_text(json.dumps(measure_cost()), encoding="utf-8")
     told = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else []
     specs = {name: parts for name, spec in certified_specs().items() if (parts := measured_of(spec, asked.folder))}
-    PAGES.mkdir(parents=True, exist_ok=True)
+    pages = asked.docs / "reproduction" / "certified"
+    pages.mkdir(parents=True, exist_ok=True)
     for name in FIGURES:
-        shutil.copy(asked.folder / "figures" / f"{name}.svg", PAGES)
-    (PAGES / "README.md").write_text("\n".join(page(specs, told)), encoding="utf-8")
+        shutil.copy(asked.folder / "figures" / f"{name}.svg", pages)
+    (pages / "README.md").write_text("\n".join(page(specs, told, FIGURES)), encoding="utf-8")
     panels = {**panels_of(specs["certified-regret"]), **panels_of(specs.get("certified-matrices", []))}
     tables = {"ends": ends(panels), "race": race(panels)}
     for name, table in (("growth", growth), ("delay", late), ("validity", promises), ("ties", promises)):
@@ -251,7 +256,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             tables[name] = table(specs[f"certified-{name}"])
     if told:
         tables["cost"] = cost(told)
-    essay = HERE / "certified.md"
+    essay = asked.docs / "certified.md"
     essay.write_text(fill(essay.read_text(encoding="utf-8"), tables), encoding="utf-8")
 
 
