@@ -9,16 +9,18 @@ import argparse
 import json
 import math
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
+import numpy as np
+
 import rankduel as rd
-from rankduel.lab import Measured, Series, Spec, Table, certified_specs
-from rankduel.lab.horizons import HORIZONS, bound_of, end_of, promise_table, regret_table, regret_until
+from rankduel.lab import Curve, Measured, Panel, Series, Spec, Table, certified_specs, save_plot
+from rankduel.lab.horizons import HORIZONS, bound_of, end_of, mean_told, promise_table, regret_table, regret_until
 from rankduel.lab.verdicts import figure
 
 DOCS = Path(__file__).resolve().parent
@@ -32,7 +34,7 @@ SHORT = {
     "MergeRUCB": "MergeRUCB tuned",
     "MergeDTS.theoretical": "MergeDTS theoretical",
 }
-FIGURES = ("certified-regret-MSLR-navigational", "certified-regret-random_tournament-n_arms-500")
+FIGURES = ("MSLR-navigational", "bradley_terry(n_arms=1000)", "random_tournament(n_arms=500)")
 COST_REPEATS = 5
 COST_HORIZON = 2_000_000
 
@@ -45,14 +47,17 @@ Panels = Mapping[str, Sequence[Measured]]
 def measured_of(spec: Spec, folder: Path) -> list[Measured]:
     """All of an experiment that is there, in the order of the spec."""
     found = [Measured.load(path) for path in sorted((folder / "curves").glob(f"{spec.name}-*.npz"))]
-    places = {part.name: (n, part.sweep) for n, part in enumerate(spec.parts)}
+    numbers = {part.name: number for number, part in enumerate(spec.parts)}
 
     def place(measured: Measured) -> tuple[int, ...]:
-        number, sweep = places[measured.facts["part"]]
-        swept = [sweep[name].index(value) for name, value in measured.facts["setting"].items()]
-        return (*swept, number) if "{" in spec.parts[number].panel else (number, *swept)
+        number = numbers[measured.facts["part"]]
+        part = spec.parts[number]
+        swept = [part.sweep[name].index(value) for name, value in measured.facts["setting"].items()]
+        alike = [other.name for other in spec.parts if (other.panel, other.problem) == (part.panel, part.problem)]
+        same = next(name for name in alike if spec.parts[numbers[name]].sweep.items() == part.sweep.items())
+        return (numbers[same], *swept, number)
 
-    return sorted((each for each in found if each.facts["part"] in places), key=place)
+    return sorted((each for each in found if each.facts["part"] in numbers), key=place)
 
 
 def panels_of(parts: Sequence[Measured]) -> Panels:
@@ -76,12 +81,12 @@ def ends(panels: Panels) -> Table:
             end = end_of(there[label]) if label in there else None
             lost = sum(measured.lost(there[label]) or 0 for measured in parts if label in measured.series)
             mark = "" if not lost or end is None else f" ({lost} of {len(end)} lost)"
-            row.append("-" if end is None else f"{figure(float(end.mean()))}{mark}")
+            row.append(f"{mean_told(end)}{mark}")
             if label == OURS:
-                row.append("-" if end is None else figure(float(end.mean()) / bound))
+                row += ["-", "-"] if end is None else [figure(x / bound) for x in (float(end.mean()), median(end))]
         rows.append(row)
     names = list(SHORT.values())
-    return Table("", ["problem", "K", "bound", names[0], "/ bound", *names[1:]], rows)
+    return Table("", ["problem", "K", "bound", names[0], "/ bound", "median / bound", *names[1:]], rows)
 
 
 def race(panels: Panels) -> Table:
@@ -120,7 +125,7 @@ def growth(parts: Sequence[Measured]) -> Table:
             end, bound = end_of(series), bound_of(measured, 0.01)
             over = float(sum(series.converged_at) / series.runs) if end is not None else math.inf
             row = [f"{measured.n_arms:,}", SHORT.get(label, label), str(series.runs), figure(over)]
-            row += [figure(over / measured.n_arms), "-" if end is None else figure(float(end.mean())), figure(bound)]
+            row += [figure(over / measured.n_arms), mean_told(end), figure(bound)]
             rows.append([*row, "-" if end is None else figure(float(end.mean()) / bound)])
     head = ["K", "bandit", "runs", "duels to the end", "per ranker", "regret", "bound", "regret / bound"]
     return Table("", head, rows)
@@ -132,7 +137,7 @@ def late(parts: Sequence[Measured]) -> Table:
         row = [f"{int(measured.facts['setting']['late']):,}"]
         for series in measured.series.values():
             end = end_of(series)
-            row += ["-" if end is None else f"{figure(float(end.mean()))}", str(measured.lost(series))]
+            row += [mean_told(end), f"{measured.lost(series)}/{series.runs}"]
         rows.append(row)
     names = [SHORT.get(label, label) for label in parts[0].series]
     return Table("", ["duels late", *(word for name in names for word in (name, "lost"))], rows)
@@ -140,6 +145,25 @@ def late(parts: Sequence[Measured]) -> Table:
 
 def promises(parts: Sequence[Measured]) -> Table:
     return promise_table("", parts)
+
+
+# Figures
+
+
+def draw(panel: str, parts: Sequence[Measured], pages: Path) -> None:
+    """Regret against duels, with the bound; without the theoretical parameters, beside which all others are nothing."""
+    there = {label: series for label, series in series_of(parts).items() if "theoretical" not in label}
+    curves = [replace(series.curve(), label=SHORT.get(label, label)) for label, series in there.items()]
+    duels = there[OURS].checkpoints
+    bound = Curve("the bound, delta = 0.01", duels, np.full(len(duels), bound_of(parts[0], 0.01)))
+    title = f"{panel}: mean regret ± standard error"
+    save_plot(
+        pages / Path(_file(panel)).stem, [Panel("cumulative regret", [*curves, bound])], title=title, formats=("svg",)
+    )
+
+
+def _file(panel: str) -> str:
+    return re.sub(r"\W+", "-", panel).strip("-") + ".svg"
 
 
 # CPU time and memory
@@ -190,9 +214,7 @@ def cost(told: Sequence[Mapping[str, object]]) -> Table:
 # The pages
 
 
-def page(
-    specs: Mapping[str, list[Measured]], told: Sequence[Mapping[str, object]], drawn: Sequence[str]
-) -> Iterator[str]:
+def page(specs: Mapping[str, list[Measured]], told: Sequence[Mapping[str, object]]) -> Iterator[str]:
     facts = next(iter(specs.values()))[0].facts
     machine = facts["machine"]
     yield f"# Certified bandits, as measured\n\n{NOTICE}\n"
@@ -215,9 +237,7 @@ def page(
                     f"{panel}, {each[0].n_arms:,} rankers ({each[0].facts['told']}):\n\n"
                     + regret_table("", each).markdown
                 )
-        for stem in drawn:
-            if stem.startswith(f"{name}-"):
-                yield f"![{stem}]({stem}.svg)\n"
+    yield from (f"![{panel}: regret]({_file(panel)})\n" for panel in FIGURES)
     if told:
         yield f"## CPU time and memory\n\n{cost(told).markdown}"
 
@@ -246,10 +266,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     specs = {name: parts for name, spec in certified_specs().items() if (parts := measured_of(spec, asked.folder))}
     pages = asked.docs / "reproduction" / "certified"
     pages.mkdir(parents=True, exist_ok=True)
-    for name in FIGURES:
-        shutil.copy(asked.folder / "figures" / f"{name}.svg", pages)
-    (pages / "README.md").write_text("\n".join(page(specs, told, FIGURES)), encoding="utf-8")
+    (pages / "README.md").write_text("\n".join(page(specs, told)), encoding="utf-8")
     panels = {**panels_of(specs["certified-regret"]), **panels_of(specs.get("certified-matrices", []))}
+    for panel in FIGURES:
+        draw(panel, panels[panel], pages)
     tables = {"ends": ends(panels), "race": race(panels)}
     for name, table in (("growth", growth), ("delay", late), ("validity", promises), ("ties", promises)):
         if f"certified-{name}" in specs:

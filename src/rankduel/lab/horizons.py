@@ -10,7 +10,16 @@ from rankduel.lab.measured import Floats, Measured, Series
 from rankduel.lab.tables import Table
 from rankduel.lab.verdicts import figure
 
-__all__ = ["bound_of", "delta_of", "end_of", "highest_chance", "promise_table", "regret_table", "regret_until"]
+__all__ = [
+    "bound_of",
+    "delta_of",
+    "end_of",
+    "highest_chance",
+    "mean_told",
+    "promise_table",
+    "regret_table",
+    "regret_until",
+]
 
 HORIZONS = (10**4, 10**5, 10**6, 10**7)
 USUAL = 0.01  # delta, for the bound beside a bandit that promises nothing
@@ -29,9 +38,9 @@ def regret_table(title: str, parts: Sequence[Measured]) -> Table:
         setting = ", ".join(f"{name}={value}" for name, value in measured.facts["setting"].items())
         for series in measured.series.values():
             row = [series.label, *([setting] if swept else []), str(series.runs)]
-            row += [_mean(regret_until(series, duels)) for duels in horizons]
+            row += [mean_told(regret_until(series, duels)) for duels in horizons]
             end, bound = end_of(series), bound_of(measured, delta_of(series))
-            row += [_mean(end), figure(bound), "-" if end is None else figure(float(end.mean()) / bound)]
+            row += [mean_told(end), figure(bound), "-" if end is None else figure(float(end.mean()) / bound)]
             row += [figure(_ended(series)), f"{measured.lost(series)}/{series.runs}"]
             rows.append([*row, figure(1e6 * float(series.seconds_per_duel.mean()))])
     return Table(title, head, rows)
@@ -120,7 +129,8 @@ def _ended(series: Series) -> float:
     return float(np.median(np.where(series.converged_at < 0, np.inf, series.converged_at)))
 
 
-def _mean(values: Floats | None) -> str:
+def mean_told(values: Floats | None) -> str:
+    """With its standard error; a dash where nothing is known."""
     if values is None:
         return "-"
     error = f" ± {figure(float(values.std(ddof=1) / math.sqrt(len(values))))}" if len(values) > 1 else ""
