@@ -126,11 +126,11 @@ def _series(best_left: list[int], left: list[int], converged_at: list[int]) -> S
 
 
 def test_the_promise_counts_runs_that_lost_any_of_the_best() -> None:
-    """Of two best arms: both are back together, one is lost, both are there with a third, both are there and go on."""
-    series = _series([2, 1, 2, 2], [2, 1, 3, 2], [500, 600, 700, -1])
+    """Of two best arms: both end together, one is lost, both are there with a third, both go on, both are lost."""
+    series = _series([2, 1, 2, 2, 0], [2, 1, 3, 2, 1], [500, 600, 700, -1, 650])
     table = promise_table("", [Measured({"n_best": 2, "delay": None, "problem": "two"}, {"A": series})])
     row = dict(zip(table.head, table.rows[0], strict=True))
-    assert (row["a best arm lost"], row["share"]) == ("1", "25.00%")
+    assert (row["a best arm lost"], row["share"], row["all best lost"]) == ("2", "40.00%", "1")
     assert row["ended with the best alone"] == "1"
     assert row["ended at (median)"] == "650"
 

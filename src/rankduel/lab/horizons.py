@@ -49,7 +49,7 @@ def regret_table(title: str, parts: Sequence[Measured]) -> Table:
 def promise_table(title: str, parts: Sequence[Measured]) -> Table:
     """A row for each bandit: how often a best arm was eliminated, and how often the best arms ended alone, together."""
     head = ["problem", "bandit", "delay", "runs", "duels", "a best arm lost", "share", "at most (95%)"]
-    head += ["ended with the best alone", "ended at (median)"]
+    head += ["all best lost", "ended with the best alone", "ended at (median)"]
     rows = []
     for measured in parts:
         best, delay = measured.facts["n_best"], measured.facts["delay"] or "none"
@@ -65,7 +65,7 @@ def promise_table(title: str, parts: Sequence[Measured]) -> Table:
                 f"{lost:,}",
             ]
             row += [f"{lost / series.runs:.2%}", f"{highest_chance(lost, series.runs):.2%}"]
-            rows.append([*row, f"{alone:,}", figure(_ended(series))])
+            rows.append([*row, f"{measured.lost(series):,}", f"{alone:,}", figure(_ended(series))])
     return Table(title, head, rows)
 
 
