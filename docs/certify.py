@@ -179,9 +179,8 @@ for seed in range(repeats):
     for spec in bandits:
         run = rd.simulate(rd.bandit_from(spec, K, seed=seed), problem, horizon=horizon, seed=seed)
         times[spec].append(1e6 * run.cpu_seconds / run.computed)
-        duels = run.computed if spec == bandits[0] else duels
 after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-print(json.dumps({"K": K, "us": times, "MB": (after - before) / 1024, "duels": duels}))
+print(json.dumps({"K": K, "us": times, "MB": (after - before) / 1024, "duels": run.computed}))
 """
 
 
@@ -203,11 +202,12 @@ def cost(told: Sequence[Mapping[str, object]]) -> Table:
     rows = []
     for each in told:
         times = {spec: median(values) for spec, values in each["us"].items()}  # type: ignore[attr-defined]
-        theirs = times.get("MergeDTS")
-        ratio = "-" if theirs is None else f"{times[OURS] / theirs:.2f}"
-        row = [f"{each['K']:,}", f"{each['duels']:,}", f"{times[OURS]:.2f}", figure(theirs or math.inf), ratio]
-        rows.append([*row, "-" if theirs is not None else f"{each['MB']:,.0f}"])
-    head = ["K", "duels", "CPU us per duel", "of MergeDTS", "ratio", "memory (MB), to the end"]
+        row = [f"{each['K']:,}", f"{times[OURS]:.2f}"]
+        if (theirs := times.get("MergeDTS")) is not None:
+            rows.append([*row, f"{theirs:.2f}", f"{times[OURS] / theirs:.2f}", "-", "-"])
+        else:
+            rows.append([*row, "-", "-", f"{each['duels']:,}", f"{each['MB']:,.0f}"])
+    head = ["K", "CPU us per duel", "of MergeDTS", "ratio", "duels to the end", "memory to the end (MB)"]
     return Table("", head, rows)
 
 

@@ -72,8 +72,8 @@ def test_pages_of_what_was_measured(certify: ModuleType, tmp_path: Path, monkeyp
     assert "old" not in essay
     assert f"| cycle2 | 20 | 217 | {ours:,.0f} ± " in essay
     assert f"** / {best} |" in essay  # and ours in bold
-    assert "| 136 | 1,000 | 0.40 | 0.8 | 0.50 | - |" in essay
-    assert "| 1,000 | 9,999 | 0.60 | - | - | 12 |" in essay
+    assert "| 136 | 0.40 | 0.80 | 0.50 | - | - |" in essay
+    assert "| 1,000 | 0.60 | - | - | 9,999 | 12 |" in essay
     page = (docs / "reproduction" / "certified" / "README.md").read_text()
     assert page.index("random_tournament(n_arms=6, winner=0.7), 6 rankers") < page.index("cycle2, 20 rankers")
     assert "![cycle2: regret](cycle2.svg)" in page
