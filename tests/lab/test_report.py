@@ -197,6 +197,7 @@ def test_tables_escape_what_their_form_cannot_hold() -> None:
     table = Table("50 % & more", ("a|b", "n"), [("x_1 < 2 ± 1", "3"), ('a "b", c', "-")])
     assert r"| a\|b | n |" in table.markdown
     assert '"a ""b"", c",-' in table.csv
+    assert table.text.splitlines()[1:] == ["x_1 < 2 ± 1  3", 'a "b", c     -']
     assert r"x\_1 \textless{} 2 $\pm$ 1 & 3 \\" in table.latex
     assert "<caption>50 % &amp; more</caption>" in table.html
     assert "<td>x_1 &lt; 2 ± 1</td><td class=n>3</td>" in table.html
