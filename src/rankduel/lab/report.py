@@ -53,7 +53,7 @@ def write_report(studies: Sequence[Study], out: Path) -> Report:
         sections.append(_section(study, tables, drawn, mine))
     if claims:
         claims_table(claims).save(out / "claims")
-    write_whole(out / "claims.json", json.dumps(_claims_json(claims), indent=2).encode())
+        write_whole(out / "claims.json", json.dumps(_claims_json(claims), indent=2).encode())
     page = out / "report.html"
     write_whole(page, _page(studies, claims, sections, complaints).encode())
     return Report(page, claims, complaints)
