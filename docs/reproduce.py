@@ -50,9 +50,10 @@ def page(studies: Sequence[Study], report: Report) -> str:
     minutes, machine = sum(seconds.values()) / 60, facts["machine"]
     text = [
         f"# What came out, at scale {studies[0].scale}\n\n{NOTICE}\n",
-        f"{len(seconds):,} runs of rankduel {rd.__version__}, seed {facts['seed']}, in {minutes:,.0f} minutes of CPU time on"
-        f" {machine['processor']}, with Python {machine['python']} and NumPy {machine['numpy']}. [How a claim is judged]"
-        "(../reproduction.md#how-a-claim-is-judged), and [what to make of it](../reproduction.md#as-measured).\n",
+        f"{len(seconds):,} runs of rankduel {rd.__version__}, seed {facts['seed']}, in {minutes:,.0f} minutes of CPU"
+        f" time on {machine['processor']}, with Python {machine['python']} and NumPy {machine['numpy']}."
+        " [How a claim is judged](../reproduction.md#how-a-claim-is-judged), and [what to make of it]"
+        "(../reproduction.md#as-measured).\n",
         *(f"- [{study.spec.name}: {study.spec.title}](#{_anchor(study.spec)})" for study in studies),
         f"\n## Claims\n\n{len(report.claims)} claims: {', '.join(f'{s}: {n}' for s, n in counts.items())}.\n",
         claims_table(report.claims).markdown,
