@@ -138,7 +138,7 @@ def spec(cls: AnyBandit) -> str:
     'MergeRUCB(alpha=0.262144, batch_size=8, c=400000)'
     """
     defaults = cls(2, seed=0).parameters
-    options = ", ".join(f"{name}={_value(value)}" for name, value in defaults.items())
+    options = ", ".join(f"{name}={_value(value)}" for name, value in defaults.items() if value is not None)
     return f"{cls.__name__}({options})" if options else cls.__name__
 
 

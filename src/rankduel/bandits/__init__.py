@@ -6,6 +6,7 @@ from typing import TypeVar
 from rankduel.bandits.base import Bandit
 from rankduel.bandits.certified_multi import CertifiedMulti
 from rankduel.bandits.certified_sparring import CertifiedSparring
+from rankduel.bandits.drift import DriftAlarm
 from rankduel.bandits.dts import DTS
 from rankduel.bandits.elimination import Certified, Confidence, Decision, Elimination, Hoeffding
 from rankduel.bandits.mdb import MDB
@@ -98,26 +99,27 @@ def _made_own(module: str, name: str, options: dict[str, object], n_arms: int, s
 
 
 __all__ = [
+    "DTS",
+    "MDB",
     "MULTI_REGISTRY",
     "REGISTRY",
+    "REX3",
+    "RMED1",
+    "RUCB",
     "Bandit",
     "Certified",
+    "CertifiedMulti",
     "CertifiedSparring",
     "Confidence",
-    "DTS",
     "Decision",
+    "DriftAlarm",
     "Elimination",
     "Hoeffding",
-    "CertifiedMulti",
-    "MDB",
     "MergeDTS",
     "MergeRUCB",
     "MultiBandit",
     "MultiSelfSparring",
     "MultiUCB",
-    "REX3",
-    "RMED1",
-    "RUCB",
     "SelfSparring",
     "SparringEXP3",
     "SparringThompson",

@@ -1,8 +1,6 @@
 from libc.stdint cimport int64_t
 
-from numpy.random cimport bitgen_t
-
-from rankduel.bandits.certificate cimport Eliminations
+from rankduel.bandits.learner cimport Learner
 
 cdef enum outcome_t:
     TIE = 0
@@ -15,18 +13,6 @@ cdef struct duel_t:
     double first_propensity, second_propensity  # 0 where the bandit does not use them
 
 
-cdef class Bandit:
-    cdef readonly int n_arms
-    cdef readonly object seed
-    cdef readonly int64_t asked  # duels handed out
-    cdef readonly int64_t told  # outcomes learnt: the papers' t, which counts from 1
-    cdef public int n_alive  # arms left; at 1 the bandit has its winner and is never asked again by a simulation
-    cdef readonly bint tied  # the arms left are known to be even: as with one arm left, nothing will change any more
-    cdef Eliminations out  # who is out and why; None for a bandit that never eliminates
-    cdef bitgen_t *rng
-    cdef object _bit_generator
-    cdef dict _parameters, _arrays, _ranges, _pending
-
+cdef class Bandit(Learner):
     cdef int choose(self, duel_t *duel) except -1 nogil
     cdef int learn(self, const duel_t *duel, outcome_t outcome) except -1 nogil
-    cdef void *array(self, str name, shape, dtype=*) except NULL

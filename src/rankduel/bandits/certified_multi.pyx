@@ -10,6 +10,7 @@ from libc.stdint cimport int64_t
 from numpy.random.c_distributions cimport random_beta
 
 from rankduel.bandits.multi_bandit cimport MultiBandit, multi_duel_t, won
+from rankduel.bandits.elimination import Confidence
 from rankduel.bandits.parameters import whole
 from rankduel.randomness.draws cimport best_t, consider
 
@@ -210,6 +211,12 @@ cdef class CertifiedMulti(MultiBandit):
         """Of the arms left, the one that is preferred most."""
         alive, wins, losses = self.alive, self._arrays["wins"], self._arrays["losses"]
         return int(alive[((wins + 1) / (wins + losses + 2))[alive].argmax()])
+
+    def confidence(self):
+        """What is guaranteed now, in numbers and, by `str`, in words."""
+        alive = self.alive
+        least = float(self._arrays["evidence"][alive].min())
+        return Confidence(self._parameters["delta"], tuple(alive.tolist()), False, None, least)
 
     @property
     def evidence(self):

@@ -8,6 +8,7 @@ import numpy as np
 cimport numpy as cnp
 from cpython.pycapsule cimport PyCapsule_GetPointer
 
+from rankduel.bandits.elimination import Confidence, Decision
 from rankduel.errors import SnapshotError, UnknownDuel
 from rankduel.randomness import bit_generator, fresh_seed
 
@@ -82,7 +83,7 @@ cdef class Learner:
     @property
     def alive(self):
         """The arms still in the race, in ascending order. A bandit that never eliminates keeps them all."""
-        return np.arange(self.n_arms)
+        return np.arange(self.n_arms) if self.out is None else self.out.alive
 
     @property
     def champion(self):
@@ -94,13 +95,26 @@ cdef class Learner:
         """The arm declared the best, or None while several are alive."""
         return int(self.alive[0]) if self.n_alive == 1 else None
 
+    def confidence(self):
+        """What is guaranteed now, in numbers and, by `str`, in words."""
+        rule = getattr(self.out, "rule", None)
+        delta, tolerance = (None, None) if rule is None else (rule.delta, rule.tolerance)
+        alive = tuple(self.alive.tolist())
+        evidence = [self.out.evidence_against(arm) for arm in alive] if rule is not None else []
+        return Confidence(delta, alive, self.tied, tolerance, min(evidence, default=0.0))
+
+    def decision(self):
+        """The winner, or the arms that are tied, with the evidence against all that are out; or where it stands."""
+        tied = tuple(self.alive.tolist()) if self.tied else ()
+        return Decision(self.winner, tied, self.confidence(), () if self.out is None else self.out.listed())
+
     @property
     def parameters(self):
         """The algorithm's parameters by name."""
         return dict(self._parameters)
 
     def __repr__(self):
-        parameters = "".join(f", {name}={value!r}" for name, value in self._parameters.items())
+        parameters = "".join(f", {name}={value!r}" for name, value in self._parameters.items() if value is not None)
         return f"{type(self).__name__}({self.n_arms}{parameters}, seed={self.seed})"
 
     # Snapshots
@@ -118,12 +132,13 @@ cdef class Learner:
             "asked": self.asked,
             "told": self.told,
             "n_alive": self.n_alive,
+            "tied": self.tied,
             "generator": [int(word) for word in generator["state"]["state"]],
             "half_word": [generator["has_uint32"], generator["uinteger"]],
             "pending": [self._pack(duel) for duel in self._pending.values()],
         }
         file = io.BytesIO()
-        np.savez_compressed(file, header=np.array(json.dumps(header)), **self._state())
+        np.savez_compressed(file, header=np.array(json.dumps(header, default=repr)), **self._state())
         return file.getvalue()
 
     @classmethod
@@ -158,7 +173,8 @@ cdef class Learner:
         return None
 
     def _take(self, header, arrays):
-        self.asked, self.told, self.n_alive = header["asked"], header["told"], header["n_alive"]
+        self.asked, self.told = header["asked"], header["told"]
+        self.n_alive, self.tied = header["n_alive"], header["tied"]
         if not 1 <= self.n_alive <= self.n_arms:
             raise ValueError(f"n_alive must be from 1 to {self.n_arms}, got {self.n_alive}")
         state = self._bit_generator.state
@@ -172,17 +188,19 @@ cdef class Learner:
 
     def _state(self):
         """The arrays of the state by name. A bandit with more than fixed arrays says how it is stored and loaded."""
-        return self._arrays
+        return self._arrays if self.out is None else {**self._arrays, **self.out.more_state()}
 
     def _load(self, arrays):
         for name, array in self._arrays.items():
             stored = arrays[name]
             if stored.shape != array.shape or stored.dtype != array.dtype:
                 raise ValueError(f"{name} is {stored.dtype}{stored.shape}, expected {array.dtype}{array.shape}")
-            low, high = self._ranges.get(name, (-np.inf, np.inf))
-            if stored.size and not (stored.min() >= low and stored.max() <= high):
+            low, high = self._ranges.get(name, (None, None))
+            if low is not None and stored.size and not (stored.min() >= low and stored.max() <= high):
                 raise ValueError(f"{name} has values beyond {low} to {high}")
             array[...] = stored
+        if self.out is not None:
+            self.out.load(arrays)
 
     def __reduce__(self):
         return type(self).restore, (self.snapshot(),)

@@ -2,8 +2,11 @@
 
 import numpy as np
 
+cimport numpy as cnp
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.stdlib cimport calloc, free
+
+cnp.import_array()
 
 cdef int FEWEST = 10  # bits of the first size
 
@@ -76,23 +79,30 @@ cdef class Pairs:
 
     def table(self):
         """All meetings by arms, in their order: rows of lower arm, higher arm, wins of the lower, wins of the higher."""
+        cdef cnp.ndarray table = np.empty((self.used, 4), np.int64)
+        cdef int64_t *row = <int64_t *>cnp.PyArray_DATA(table)
         cdef int64_t k
-        rows = [
-            (self.meetings[k].key, self.meetings[k].low, self.meetings[k].high)
-            for k in range(self.size)
-            if self.meetings[k].key
-        ]
-        table = np.array(sorted(rows), np.int64).reshape(-1, 3)
-        return np.column_stack([table[:, 0] >> 32, table[:, 0] & 0xFFFFFFFF, table[:, 1:]])
+        for k in range(self.size):
+            if self.meetings[k].key:
+                row[0], row[1] = low_of(self.meetings[k].key), high_of(self.meetings[k].key)
+                row[2], row[3] = self.meetings[k].low, self.meetings[k].high
+                row += 4
+        return table[np.lexsort((table[:, 1], table[:, 0]))]
 
     def load(self, table, n_arms):
         """Be what a table says."""
+        cdef cnp.ndarray rows = np.ascontiguousarray(table, np.int64)
+        cdef const int64_t *row = <const int64_t *>cnp.PyArray_DATA(rows)
         cdef meeting_t *meeting
-        for low, high, low_wins, high_wins in table.tolist():
-            if not 0 <= low < high < n_arms or low_wins < 0 or high_wins < 0:
-                raise ValueError(f"no meeting of arms {low} and {high} with {low_wins} and {high_wins} wins")
-            meeting = self.meet(low, high, NULL)
-            meeting.low, meeting.high = low_wins, high_wins
+        cdef int64_t k
+        if rows.ndim != 2 or rows.shape[1] != 4:
+            raise ValueError(f"meetings have shape {table.shape}, expected rows of 4")
+        low, high = table[:, 0], table[:, 1]
+        if len(table) and not (low.min() >= 0 and high.max() < n_arms and (low < high).all() and table[:, 2:].min() >= 0):
+            raise ValueError(f"meetings are not of two of {n_arms} arms, the lower first, with whole numbers of wins")
+        for k in range(len(table)):
+            meeting = self.meet(<int>row[4 * k], <int>row[4 * k + 1], NULL)
+            meeting.low, meeting.high = row[4 * k + 2], row[4 * k + 3]
 
 
 cdef int64_t place(Pairs pairs, uint64_t key) noexcept nogil:

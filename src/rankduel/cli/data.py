@@ -47,7 +47,7 @@ def declare_world(parser: ArgumentParser) -> None:
     )
     option(
         "--multileaving",
-        default="sosm",
+        default="team_draft",
         metavar="METHOD",
         help=f"for bandits that play many rankers at once: {', '.join(MULTILEAVINGS)} (default: sosm)",
     )

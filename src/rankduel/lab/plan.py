@@ -172,7 +172,8 @@ def normal_form(bandit: str, n_arms: int, *, many: bool = False) -> str:
     True
     """
     made = (any_bandit_from if many else bandit_from)(bandit, n_arms, seed=0)
-    parameters = ", ".join(f"{name}={value!r}" for name, value in made.parameters.items())
+    told = {name: value for name, value in made.parameters.items() if value is not None}
+    parameters = ", ".join(f"{name}={value!r}" for name, value in told.items())
     module, rest = split(bandit)
     normal = f"{parse(rest)[0]}({parameters})"
     if module is None:
@@ -181,7 +182,7 @@ def normal_form(bandit: str, n_arms: int, *, many: bool = False) -> str:
         again = parse(normal)[1]
     except ValueError as error:
         raise ValueError(f"the parameters of {bandit} must be literals: {error}") from error
-    if again != made.parameters:
+    if again != told:
         raise ValueError(f"the parameters of {bandit} must be literals, got {made.parameters}")
     return f"{module}:{normal}"
 

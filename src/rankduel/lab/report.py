@@ -21,7 +21,7 @@ from rankduel.lab.study import Study
 from rankduel.lab.tables import Table
 from rankduel.lab.verdicts import Claim, Verdict, figure
 
-__all__ = ["Report", "claims_table", "panel_tables", "write_report"]
+__all__ = ["Report", "claims_table", "data_table", "panel_tables", "write_report"]
 
 FORMATS = ("png", "svg", "pdf")
 _DAY = 86_400.0
@@ -54,7 +54,7 @@ def write_report(studies: Sequence[Study], out: Path) -> Report:
         sections.append(_section(study, tables, drawn, mine))
     if claims:
         claims_table(claims).save(out / "claims")
-    write_whole(out / "claims.json", json.dumps(_claims_json(claims), indent=2).encode())
+        write_whole(out / "claims.json", json.dumps(_claims_json(claims), indent=2).encode())
     page = out / "report.html"
     write_whole(page, _page(studies, claims, sections, complaints).encode())
     return Report(page, claims, complaints)
@@ -277,7 +277,7 @@ def _page(
         f'<!doctype html>\n<html lang=en><head><meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width, initial-scale=1"><title>{html.escape(title)}</title>'
         f"<style>{_STYLE}</style></head><body>\n<h1>{html.escape(title)}</h1>\n{summary}{_claims_html(claims)}"
-        f"<h2>Data</h2>\n{_data(studies).html}{told}{''.join(sections)}"
+        f"<h2>Data</h2>\n{data_table(studies).html}{told}{''.join(sections)}"
         f"<h2>Provenance</h2><p>{html.escape(made)}. Every curve's file (<code>curves/*.npz</code>) holds the specs, "
         "seeds and the problem's fingerprint, enough to compute any run again.</p></body></html>\n"
     )
@@ -300,7 +300,7 @@ def _claims_html(claims: Mapping[Claim, Verdict]) -> str:
     )
 
 
-def _data(studies: Sequence[Study]) -> Table:
+def data_table(studies: Sequence[Study]) -> Table:
     """Which problem was played on what."""
     rows: dict[tuple[str, ...], None] = {}
     for study in studies:

@@ -65,6 +65,8 @@ class Cell:
     part: str
     panel: str
     setting: Mapping[str, str]  # of its problem: what was swept
+    written: str  # the problem, as the spec has it
+    world: Mapping[str, Any]  # the options of a problem that is played online
     source: Source
     labels: tuple[str, ...]
     settings: tuple[Mapping[str, str], ...]  # of its bandits
@@ -118,7 +120,8 @@ class Spec:
             if horizon is None or runs is None:
                 raise ValueError(f"no {'horizon' if horizon is None else 'runs'} at scale {scale!r}")
             for setting in _settings(f"{part.problem} {part.delay}", part.sweep):
-                source = sources.find(_filled(part.problem, setting), self.world, self.path.parent)
+                written = _filled(part.problem, setting)
+                source = sources.find(written, self.world, self.path.parent)
                 swept = [
                     (template, each) for template in part.bandits for each in _settings(template, part.sweep, setting)
                 ]
@@ -135,9 +138,18 @@ class Spec:
                     kind=self.regret,
                     delay=None if part.delay is None else delay_from(_filled(part.delay, setting)),
                 )
-                settings = tuple(each for _, each in swept)
-                panel = _filled(part.panel, setting)
-                yield Cell(self.name, part.name, panel, setting, source, tuple(labels), settings, experiment)
+                yield Cell(
+                    question=self.name,
+                    part=part.name,
+                    panel=_filled(part.panel, setting),
+                    setting=setting,
+                    written=written,
+                    world=self.world,
+                    source=source,
+                    labels=tuple(labels),
+                    settings=tuple(each for _, each in swept),
+                    experiment=experiment,
+                )
         except (ValueError, TypeError, ArithmeticError) as error:
             raise ValueError(f"{self.path}: part {part.name!r}: {error}") from error
 

@@ -45,7 +45,7 @@ class SearchWorld:
         *,
         clicks: ClickModel | str = "navigational",
         interleaving: Interleaving | str = "probabilistic",
-        multileaving: Multileaving | str = "sosm",
+        multileaving: Multileaving | str = "team_draft",
         k: int = 10,
         ties: Ties = "consistent",
         preferences: PreferenceMatrix | None = None,
