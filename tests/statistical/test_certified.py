@@ -1,8 +1,8 @@
 """The promise of the certificate: the best arm is lost in at most delta of the runs, on problems made to break it.
 
-Each test allows delta n + 5.2 sqrt(delta (1 - delta) n) + 1 losses in n runs. A rule that uses all of delta exceeds that
-with probability 2.5e-7 at most, for the n here (the binomial tail). The wrong rule, whose q is not capped at 1/2, loses
-the best arm in far more.
+Each test allows delta n + 5.2 sqrt(delta (1 - delta) n) + 1 losses in n runs. A rule that uses all of delta exceeds
+that with probability 2.5e-7 at most, for the n here (the binomial tail). The wrong rule, whose q is not capped at 1/2,
+loses the best arm in far more.
 """
 
 import math
@@ -104,8 +104,8 @@ def test_outcomes_that_come_late_and_in_any_order() -> None:
 
 
 def test_duplicates_of_the_winner_end_together() -> None:
-    """Three equals and a loser, tolerance 0.03: each of the three is safe with probability 1 - delta / 2, so that all three
-    are returned with probability 1 - 3 delta / 2 at least.
+    """Three equals and a loser, tolerance 0.03: each of the three is safe with probability 1 - delta / 2, so that all
+    three are returned with probability 1 - 3 delta / 2 at least.
     """
     P = np.full((4, 4), 0.5)
     P[:3, 3], P[3, :3] = 0.7, 0.3
