@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Sequence
 
 import rankduel as rd
-from benchmarks import impressions, instructions, live, loading, multileaving, speed, start
+from benchmarks import impressions, instructions, live, loading, multileaving, running_time, speed, start
 
 
 def parser() -> argparse.ArgumentParser:
@@ -42,6 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         multileaving.report(repeat=repeat, quick=asked.quick)
         loading.report(fraction=0.03, quick=asked.quick)
         live.report(quick=asked.quick)
+        running_time.report(quick=asked.quick)
 
 
 if __name__ == "__main__":

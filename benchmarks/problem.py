@@ -8,11 +8,17 @@ import rankduel as rd
 ROOT = Path(__file__).resolve().parent.parent
 
 
+def data() -> Path | None:
+    """The folder of real data, if there is one."""
+    folder = Path(os.environ.get("RANKDUEL_DATA") or ROOT.parent / "shared" / "data")
+    return folder if folder.is_dir() else None
+
+
 def navigational() -> tuple[str, rd.PreferenceMatrix]:
     """MSLR-Navigational, 136 arms, from the folder of real data; its synthetic twin where that is absent."""
-    data = Path(os.environ.get("RANKDUEL_DATA") or ROOT.parent / "shared" / "data")
-    matrix = data / "matrices" / "mslr_navigational_136.npz"
-    if matrix.exists():
+    folder = data()
+    matrix = folder / "matrices" / "mslr_navigational_136.npz" if folder else None
+    if matrix and matrix.exists():
         return "MSLR-Navigational", rd.PreferenceMatrix.load(matrix)
     return "web_search(), for want of MSLR-Navigational", rd.problems.web_search()
 

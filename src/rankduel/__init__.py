@@ -50,7 +50,7 @@ from rankduel.errors import (
     UnknownDuel,
     UnknownTournament,
 )
-from rankduel.preferences import PreferenceMatrix, Regret, Utilities, problems, regret
+from rankduel.preferences import PreferenceMatrix, Regret, Utilities, oracle_bound, problems, regret
 from rankduel.simulation import Run, SearchWorld, delays, simulate, simulate_runs
 from rankduel.types import Duel, MultiDuel, Outcome
 
@@ -116,6 +116,7 @@ __all__ = [
     "interleaving",
     "lab",
     "live",
+    "oracle_bound",
     "plan",
     "problems",
     "regret",

@@ -48,8 +48,9 @@ def _options(tree: ast.expr) -> dict[str, object]:
 
 
 def _value(node: ast.expr) -> object:
-    if isinstance(node, ast.Call):  # a spec in a spec: whoever takes it will read it
-        return ast.unparse(node)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.keywords and not node.args:
+        _options(node)
+        return ast.unparse(node)  # a spec in a spec: whoever takes it will read it
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float | str | None):
         return node.value
     if isinstance(node, ast.List):

@@ -9,6 +9,7 @@ import pytest
 import rankduel as rd
 from fences import ROOT
 from rankduel.interleaving import MULTILEAVINGS
+from rankduel.lab import paper_specs
 
 
 def bench(*arguments: str, **environment: str) -> str:
@@ -20,8 +21,12 @@ def bench(*arguments: str, **environment: str) -> str:
     return done.stdout
 
 
-def test_quick_table_has_every_bandit() -> None:
-    table = bench("--quick")
+@pytest.fixture(scope="module")
+def table() -> str:
+    return bench("--quick")
+
+
+def test_quick_table_has_every_bandit(table: str) -> None:
     assert [name for name in rd.REGISTRY if f"\n{name} " not in table] == []
     assert "import rankduel:" in table
     assert "MergeDTS of 5,000 arms" in table
@@ -32,6 +37,17 @@ def test_quick_table_has_every_bandit() -> None:
 
 def test_live_tournament() -> None:
     assert "\nopened with 2,000 duels in " in bench("--live", "--quick")
+
+
+def test_table_2_stands_beside_the_papers(table: str) -> None:
+    days = table.partition("\nCPU days for 1e8 duels, beside Table 2 of the paper")[2]
+    rows = {line.split()[0]: line.replace(" *", "").split()[1:] for line in days.splitlines()[-6:]}
+    theirs = paper_specs()["rq2"].table["paper"]
+    assert rows.keys() == theirs.keys()
+    for bandit, cells in rows.items():
+        assert [float(cell) for cell in cells[1::3]] == theirs[bandit]
+        for ours, days_there, ratio in zip(cells[::3], theirs[bandit], cells[2::3], strict=True):
+            assert float(ratio.replace(",", "")) == pytest.approx(days_there / float(ours), rel=0.1, abs=1)
 
 
 def test_without_the_real_data(tmp_path: os.PathLike[str]) -> None:
@@ -46,7 +62,8 @@ def test_instructions_are_not_counted_without_valgrind(tmp_path: os.PathLike[str
 
 
 @pytest.mark.parametrize(
-    "name", ["problem", "speed", "start", "impressions", "instructions", "live", "loading", "multileaving"]
+    "name",
+    ["problem", "speed", "start", "impressions", "instructions", "live", "loading", "multileaving", "running_time"],
 )
 def test_own_examples(name: str) -> None:
     code = f"import doctest, sys, benchmarks.{name} as module; sys.exit(doctest.testmod(module).failed)"

@@ -20,7 +20,7 @@ from cli.processes import run
         ("simulate bradley_terry", "options of bradley_terry: n_arms, spread, winner, seed"),
         ("simulate bradley_terry(n_arms=0)", "n_arms must be an int >= 1, got 0"),
         ("simulate random_tournament(n_arms=10**7)", "Unable to allocate"),
-        ("simulate cycle2 --bandit Nobody", "unknown bandit 'Nobody', expected one of MergeDTS, MergeRUCB, DTS, RMED1"),
+        ("simulate cycle2 --bandit Nobody", "unknown bandit 'Nobody', expected one of CertifiedSparring, MergeDTS"),
         ("simulate cycle2 --bandit MergeDTS(alpha=-1)", "alpha must be > 0, got -1"),
         ("simulate cycle2 --bandit MergeDTS(beta=1)", "MergeDTS has no option 'beta', expected alpha, batch_size, c"),
         ("simulate cycle2 --bandit MergeDTS(", "'(' was never closed"),

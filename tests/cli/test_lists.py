@@ -40,7 +40,7 @@ def test_version(tmp_path: Path) -> None:
 def test_a_reader_who_has_had_enough(tmp_path: Path) -> None:
     shell = f"{' '.join(COMMAND)} bandits | head -1"
     piped = subprocess.run(shell, shell=True, cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert piped.stdout.startswith("MergeDTS(")
+    assert piped.stdout.startswith("CertifiedSparring(")
     assert piped.stderr == ""
 
 

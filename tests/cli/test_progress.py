@@ -1,14 +1,19 @@
 import json
 import re
 import signal
+import time
 from pathlib import Path
 
+import pytest
+
 from cli.processes import on_terminal, plain, run, start
+from rankduel.cli.progress import Moment, show_progress
 
 # Two threads: two runs of MergeDTS end soon, and then both threads are busy with Uniform for days.
 ENDLESS = ["simulate", "cycle2", "--bandit", "MergeDTS", "--bandit", "Uniform", "--horizon", "1e13", "--runs", "3"]
 ENDLESS += ["--jobs", "2", "--format", "json"]
-STATE = r"\d of 6 runs, [\d.]+[kM]? duels, [\d.]+[kM]?/s, (\d+ h \d+ min left|time left unknown)\n"
+STATE = r"\d of 6 runs, [\d.]+[kM]? duels, [\d.]+[kM]?/s, (\d+ h \d+ min left|time left unknown)"
+STATE += r"; running: \w+ run \d, \w+ run \d\n"
 
 
 def test_lines_where_there_is_no_terminal(tmp_path: Path) -> None:
@@ -52,3 +57,15 @@ def test_without_rich_a_terminal_gets_lines(tmp_path: Path) -> None:
     assert code == 0
     assert received.startswith("6 of 6 runs, 6k duels, ")
     assert "\x1b" not in received
+
+
+def test_long_work_has_few_lines(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    now = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    with show_progress() as show:
+        for second in range(3 * 3600):
+            now[0] = second
+            show(Moment(0.5, "1 of 2 runs", "3 duels", done=False))
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "1 of 2 runs, 3 duels"
+    assert 100 < len(lines) < 200

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+import rankduel as rd
 from cli.processes import finished, run, start, until
+from rankduel.lab import Store, Unit
 
 QUICK = ("reproduce", "rq4", "--scale", "smoke", "--jobs", "2")
 SPEC = """
@@ -50,6 +52,7 @@ def test_a_question(tmp_path: Path) -> None:
         (("reproduce", "rq9"), "no question 'rq9'"),
         (("reproduce", "rq4", "--scale", "huge"), "invalid choice: 'huge'"),
         (("reproduce", "rq4", "--data", "nowhere"), "no folder of data at nowhere"),
+        (("bench",), "which experiment? A TOML file, or certified-delay, "),
         (("bench", "nothing.toml"), "No such file"),
         (("bench", "mine.toml", "--scale", "paper"), "mine.toml: no scale 'paper', expected one of own"),
         (("bench", "bad.toml"), "bad.toml: part 'cycle2': unknown bandit 'Nobody'"),
@@ -64,6 +67,14 @@ def test_what_is_wrong_is_told_in_one_line(tmp_path: Path, arguments: tuple[str,
     assert ran.returncode == 2
     assert complaint in ran.stderr
     assert ran.stderr.count("\n") == 1
+
+
+def test_experiments_with_a_name(tmp_path: Path) -> None:
+    listed = run("bench", "--list", cwd=tmp_path)
+    assert "certified-ties" in listed.stdout
+    ran = run("bench", "certified-ties", "--scale", "smoke", "--out", "out", cwd=tmp_path)
+    assert ran.returncode == 0
+    assert "| twins(n_arms=20, copies=2) | CertifiedSparring, tolerance=0.01 |" in ran.stdout
 
 
 def test_interrupted_it_goes_on_where_it_was(tmp_path: Path) -> None:
@@ -83,3 +94,48 @@ def test_interrupted_it_goes_on_where_it_was(tmp_path: Path) -> None:
     assert kept.items() <= finished(tmp_path / "out").items()
     assert re.search(r"^\| Uniform \| 5 \| 400,000 \| [\d,]+ ± ", again.stdout, re.MULTILINE)
     assert "mine" in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_two_processes_on_one_folder_give_what_one_gives(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text(SPEC)
+    command = ("bench", "mine.toml", "--jobs", "2", "--out")
+    with start(*command, "two", cwd=tmp_path) as one, start(*command, "two", cwd=tmp_path) as other:
+        for process in (one, other):
+            _, stderr = process.communicate(timeout=60)
+            assert process.returncode == 0, stderr
+    assert run(*command, "one", cwd=tmp_path, without="matplotlib").returncode == 0
+    assert finished(tmp_path / "one").keys() == finished(tmp_path / "two").keys()
+    assert not list((tmp_path / "two").rglob(".*"))  # no drafts are left
+    alone, shared = (results(tmp_path / folder) for folder in ("one", "two"))
+    assert alone == shared
+    for key in alone:
+        assert repeated(tmp_path / "two" / "runs" / f"{key}.json") == shared[key]
+
+
+def results(folder: Path) -> dict[str, object]:
+    """What the stored runs say, but for the time that each took."""
+    return {path.stem: result(json.loads(path.read_bytes())["record"]["run"]) for path in folder.glob("runs/*.json")}
+
+
+def result(run: dict[str, object]) -> str:
+    return json.dumps({name: value for name, value in run.items() if name != "cpu_seconds"}, sort_keys=True)
+
+
+def repeated(path: Path) -> str:
+    """The result of a stored run, computed again from what its file says of it."""
+    unit = json.loads(path.read_bytes())["record"]["unit"]
+    problem = rd.problems.cycle2()
+    assert problem.fingerprint == unit["problem"]
+    ran = Unit(
+        problem=problem,
+        bandit=unit["bandit"],
+        horizon=unit["horizon"],
+        checkpoints=tuple(unit["checkpoints"]),
+        kind=unit["regret"],
+        seed=unit["seed"],
+        index=unit["run"],
+    )
+    assert ran.key == path.stem
+    store = Store(path.parent.parent / "again")
+    store.write(ran, ran.play())
+    return result(json.loads(store.path(ran).read_bytes())["record"]["run"])

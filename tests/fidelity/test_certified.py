@@ -8,6 +8,7 @@ import pytest
 
 import rankduel as rd
 from naive.certified_sparring import Certificate, CertifiedSparring
+from rankduel.randomness import bit_generator
 
 PROBLEMS = {
     "cycle": rd.problems.cycle(),
@@ -23,16 +24,16 @@ PROBLEMS = {
 def test_the_same_duels_as_the_twin(name: str, delta: float) -> None:
     problem = PROBLEMS[name]
     bandit = rd.CertifiedSparring(problem.n_arms, delta=delta, seed=4)
-    twin = CertifiedSparring(problem.n_arms, delta=delta, seed=4)
+    rng = np.random.Generator(bit_generator(4, "bandit"))
+    twin = CertifiedSparring(problem.n_arms, delta=delta, rng=rng)
     coin = np.random.default_rng(8)
     for _ in range(6000):
         duel = bandit.ask()
         assert (duel.first, duel.second) == twin.choose()
-        first_won = coin.random() < problem.probabilities[duel.first, duel.second]
+        first_won = bool(coin.random() < problem.probabilities[duel.first, duel.second])
         bandit.tell(duel, rd.Outcome.FIRST if first_won else rd.Outcome.SECOND)
-        winner, loser = (duel.first, duel.second) if first_won else (duel.second, duel.first)
-        twin.learn(winner, loser)
-        assert bandit.alive.tolist() == sorted(twin.seats)
+        twin.learn(duel.first, duel.second, first_won)
+        assert bandit.alive.tolist() == twin.alive
     for out in bandit.decision().eliminated:
         assert out.evidence is not None
         assert out.evidence == pytest.approx(twin.certificate.against(out.arm), rel=1e-9)

@@ -131,6 +131,17 @@ def test_growth_of_time_is_judged_at_equal_horizons() -> None:
     assert state("rq2-quadratic", {"rq2": {"equal-136": few, "equal-700": many}}) == "does not hold"
 
 
+@pytest.mark.parametrize(
+    ("horizon", "seconds", "expected"),
+    [(10**8, 10.1, "holds"), (10**8, 3.0, "does not hold"), (10**6, 10.1, "not testable here")],
+)
+def test_who_is_slow_is_judged_by_the_papers_horizon(horizon: int, seconds: float, expected: str) -> None:
+    names = ("DTS", "SelfSparring", "RMED1", "REX3", "MergeRUCB", "MergeDTS")
+    part = measured(*(series(name, [1.0, 1.0], horizon=horizon) for name in names))
+    part.series["DTS"].cpu_seconds[:] = seconds
+    assert state("rq2-dts", {"rq2": {"mslr": part}}) == expected
+
+
 def test_no_failure_in_a_few_runs_does_not_refute_a_rare_one() -> None:
     sizes = [failing(f"C={c}", 0) for c in (400, 4_000, 40_000, 400_000, 4_000_000, 4_726_908)]
     assert state("rq7-smallest-c", {"rq7": {"c": measured(*sizes)}}) == "not decided here"

@@ -56,3 +56,13 @@ def test_kept_runs_tell_what_the_others_will_take(clock: list[float]) -> None:
     look = tracker.look()
     assert (look.kept, look.done, look.duels, look.rate) == (1, 1, 0, 0)
     assert look.seconds_left == pytest.approx(run.cpu_seconds)  # three runs, each in a thread of its own
+
+
+def test_silence_does_not_make_a_run_longer(clock: list[float]) -> None:
+    plan = Experiment("cycle2", rd.problems.cycle2(), ("Uniform",), horizon=1000, runs=2)
+    tracker = Tracker(plan.units, jobs=1)
+    tracker.begin(plan.units[0])
+    clock[0] += 2
+    tracker.advance(plan.units[0], 100)
+    clock[0] += 50  # word comes now and then, not at every look
+    assert tracker.look().seconds_left == pytest.approx(18 + 20)

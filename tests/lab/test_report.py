@@ -26,6 +26,7 @@ from rankduel.lab import (
     write_report,
 )
 from rankduel.lab.report import panel_tables
+from rankduel.lab.sources import Sources
 
 
 @pytest.fixture(scope="module")
@@ -108,20 +109,30 @@ def test_the_reports_numbers_follow_from_the_stored_curves(studies: list[Study],
     assert f"{mean} ± {told_error}" in page
 
 
-def test_provenance_is_enough_to_repeat_a_run(report: Report) -> None:
+def test_provenance_is_enough_to_repeat_any_run(report: Report) -> None:
+    """From the files alone: of every experiment the last run of its last bandit, byte for byte."""
+    for path in sorted((report.page.parent / "curves").iterdir()):
+        measured = Measured.load(path)
+        facts, (*_, (label, series)) = measured.facts, measured.series.items()
+        assert facts["rankduel"] == rd.__version__
+        assert {"commit", "sources", "machine", "seconds", "jobs", "seed", "fingerprint", "scale"} <= facts.keys()
+        problem = Sources(None).find(facts["written"], facts["world"]).problem
+        again = measured.repeat(label, series.runs - 1, problem)
+        assert again.regret.tobytes() == series.regret[-1].tobytes(), path.name
+        assert again.measures.keys() == series.measures.keys()
+        for name, values in again.measures.items():
+            assert values.tobytes() == series.measures[name][-1].tobytes(), path.name
+
+
+def test_what_was_not_played_is_not_repeated(report: Report) -> None:
     measured = Measured.load(report.page.parent / "curves" / "theory-cycle2.npz")
-    facts, series = measured.facts, measured.series["MergeDTS.theoretical"]
-    assert facts["rankduel"] == rd.__version__
-    assert {"commit", "machine", "seconds", "jobs", "seed", "fingerprint", "scale"} <= facts.keys()
-    seed = int(facts["run_seeds"][1])
-    again = rd.simulate(
-        rd.bandit_from(series.spec, 20, seed=seed),
-        rd.problems.cycle2(),
-        horizon=facts["horizon"],
-        checkpoints=series.checkpoints,
-        seed=seed,
-    )
-    assert again.regret.tobytes() == series.regret[1].tobytes()
+    with pytest.raises(ValueError, match="is not what was played, cycle2"):
+        measured.repeat("MergeDTS", 0, rd.problems.cycle())
+    for label, index in (("MergeDTS", 2), ("MergeDTS", -1), ("Nobody", 0)):
+        with pytest.raises(
+            ValueError, match=rf"no run {index} of '{label}': there are 2 of MergeDTS.theoretical, 2 of"
+        ):
+            measured.repeat(label, index, rd.problems.cycle2())
 
 
 class Page(HTMLParser):
@@ -197,6 +208,7 @@ def test_tables_escape_what_their_form_cannot_hold() -> None:
     table = Table("50 % & more", ("a|b", "n"), [("x_1 < 2 ± 1", "3"), ('a "b", c', "-")])
     assert r"| a\|b | n |" in table.markdown
     assert '"a ""b"", c",-' in table.csv
+    assert table.text.splitlines()[1:] == ["x_1 < 2 ± 1  3", 'a "b", c     -']
     assert r"x\_1 \textless{} 2 $\pm$ 1 & 3 \\" in table.latex
     assert "<caption>50 % &amp; more</caption>" in table.html
     assert "<td>x_1 &lt; 2 ± 1</td><td class=n>3</td>" in table.html

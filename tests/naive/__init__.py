@@ -1,6 +1,7 @@
 """Slow literal twins of the bandits, by public class name: the oracles of the compiled kernels."""
 
 from .base import Naive, play
+from .certified_sparring import CertifiedSparring
 from .dts import DTS
 from .merge_dts import MergeDTS
 from .merge_rucb import MergeRUCB
@@ -12,6 +13,7 @@ from .sparring import SparringEXP3, SparringThompson, SparringTsallisINF, Sparri
 from .uniform import Uniform
 
 NAIVE: dict[str, type[Naive]] = {
+    "CertifiedSparring": CertifiedSparring,
     "MergeDTS": MergeDTS,
     "MergeRUCB": MergeRUCB,
     "DTS": DTS,
@@ -30,6 +32,7 @@ __all__ = [
     "NAIVE",
     "Naive",
     "play",
+    "CertifiedSparring",
     "DTS",
     "MergeDTS",
     "MergeRUCB",

@@ -4,9 +4,7 @@ import math
 
 import numpy as np
 
-from rankduel.randomness import bit_generator
-
-from .base import Floats, Ints
+from .base import Floats, Ints, Naive
 
 WEIGHTS = (5, 30, 200)  # of the bets on a pair's record alone
 
@@ -39,13 +37,11 @@ class Certificate:
         return self.against(arm) >= math.log(1 / self.delta)
 
 
-class CertifiedSparring:
+class CertifiedSparring(Naive):
     """Without a tolerance."""
 
-    def __init__(self, n_arms: int, *, delta: float, seed: int) -> None:
-        self.bits = bit_generator(seed, "bandit")
-        self.rng = np.random.Generator(self.bits)
-        self.n_arms = n_arms
+    def __init__(self, n_arms: int, *, delta: float = 0.01, rng: np.random.Generator) -> None:
+        super().__init__(n_arms, rng=rng)
         self.certificate = Certificate(n_arms, delta)
         self.wins: Ints = np.zeros((n_arms, n_arms), np.int64)
         self.mean, self.variance = np.zeros(n_arms), np.ones(n_arms)
@@ -59,6 +55,10 @@ class CertifiedSparring:
             self.sample(arm)
 
     @property
+    def alive(self) -> list[int]:
+        return sorted(self.seats)
+
+    @property
     def trust(self) -> float:
         spread = (self.strayed + 0.01 * 50) / (self.early + 50)
         return min(max(0.125 / max(spread, 1e-6) - 0.5, 1), 2000)
@@ -68,7 +68,8 @@ class CertifiedSparring:
         if n <= 1:
             return 0
         mask = (1 << (n - 1).bit_length()) - 1
-        while (number := self.bits.ctypes.next_uint32(self.bits.ctypes.state) & mask) > n - 1:
+        bits = self.rng.bit_generator.ctypes
+        while (number := bits.next_uint32(bits.state) & mask) > n - 1:
             pass
         return int(number)
 
@@ -120,7 +121,9 @@ class CertifiedSparring:
         harm = sum(max(0.0, self.predict(champion, arm) - 0.5) for arm in (target, other) if arm != champion)
         return float((x / 2 + x**2 / 12 + x**3 / 30) / (harm / 2 + 0.01))
 
-    def learn(self, winner: int, loser: int) -> None:
+    def learn(self, first: int, second: int, first_won: bool) -> None:
+        self.t += 1
+        winner, loser = (first, second) if first_won else (second, first)
         if winner == loser or winner not in self.seats or loser not in self.seats:
             return
         won, lost = int(self.wins[winner, loser]), int(self.wins[loser, winner])

@@ -145,7 +145,7 @@ def test_every_problem_is_deterministic_in_its_seed(name: str) -> None:
     one, again, other = (problems.named(f"{name}(n_arms=12, seed={seed})") for seed in (1, 1, 2))
     assert one == again
     assert one != other
-    for n_arms in (5, 6) if name == "two_winners" else (1, 2, 3):
+    for n_arms in {"two_winners": (5, 6), "twins": (3, 4)}.get(name, (1, 2, 3)):
         assert problems.named(f"{name}(n_arms={n_arms})").n_arms == n_arms
 
 
@@ -176,6 +176,8 @@ def test_named_builds_what_was_typed(spec: str, expected: PreferenceMatrix | Uti
         ("utilities(n_arms=5, spread=0)", "spread must be > 0, got 0"),
         ("utilities(n_arms=5, winner=0.5)", "winner must be in (0.5, 1), got 0.5"),
         ("random_tournament(n_arms=5, winner=1)", "winner must be in (0.5, 1), got 1"),
+        ("twins(n_arms=5, copies=1)", "copies must be from 2 to the 5 arms, got 1"),
+        ("twins(n_arms=5, copies=6)", "copies must be from 2 to the 5 arms, got 6"),
         ("uninformative(n_arms=5, share=1)", "share must leave at least one informative arm of 5, got 1"),
         ("uninformative(n_arms=5, share=-0.5)", "share must leave at least one informative arm of 5, got -0.5"),
         ("cycle(seed=-1)", "unexpected keyword argument 'seed'"),
@@ -206,6 +208,17 @@ def test_two_winners_is_like_the_papers(n_arms: int, seed: int) -> None:
 def test_two_winners_need_a_few_others() -> None:
     with pytest.raises(ValueError, match="at least 5 arms, got 4"):
         problems.two_winners(4)
+
+
+@pytest.mark.parametrize("copies", [2, 5, 12])
+def test_twins_draw_with_each_other_and_beat_the_rest_as_one(copies: int) -> None:
+    problem = problems.twins(12, copies, winner=0.6, seed=4)
+    assert problem.copeland_winners == tuple(range(copies))
+    assert (problem.probabilities[:copies, :copies] == 0.5).all()
+    assert (problem.probabilities[:copies] == problem.probabilities[0]).all()
+    if copies < 12:
+        assert problem.probabilities[0, copies:].min() == pytest.approx(0.6)
+        assert problem.three_cycles == 0
 
 
 @pytest.mark.parametrize("problem", [problems.web_search, problems.uninformative])

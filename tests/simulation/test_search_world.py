@@ -273,7 +273,7 @@ def test_fingerprints_tell_worlds_apart() -> None:
         SearchWorld(COLLECTION),
         SearchWorld(COLLECTION, clicks="perfect"),
         SearchWorld(COLLECTION, interleaving="probabilistic(tau=2.0)"),
-        SearchWorld(COLLECTION, multileaving="team_draft"),
+        SearchWorld(COLLECTION, multileaving="sosm"),
         SearchWorld(COLLECTION, k=5),
         SearchWorld(COLLECTION, ties="file"),
         SearchWorld(COLLECTION.select(queries=range(30))),

@@ -49,6 +49,10 @@ cdef class Eliminations:
         """The natural logarithm of the evidence against an arm; None where the rule keeps none."""
         return None
 
+    def least_evidence(self):
+        """Of all arms, those that are out too: as much speaks against there being a best arm at all. A logarithm."""
+        return 0.0
+
     def more_state(self):
         """What a snapshot keeps beside the arrays, by name."""
         return {}
@@ -97,6 +101,11 @@ cdef class Certificate(Eliminations):
     def evidence_against(self, arm):
         """The natural logarithm of the evidence against an arm."""
         return math.log(max(self.arrays["evidence"][arm].mean(), 1e-300))
+
+    def least_evidence(self):
+        """Of all arms but the retired ones, whose evidence stands still."""
+        kept = self.arrays["evidence"][self.arrays["gone"] != RETIRED]
+        return math.log(max(kept.mean(1).min(), 1e-300))
 
     cdef bint hear(
         self, int winner, int loser, double winner_wins, double loser_wins, double guess, double trust

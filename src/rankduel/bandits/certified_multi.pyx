@@ -215,7 +215,7 @@ cdef class CertifiedMulti(MultiBandit):
     def confidence(self):
         """What is guaranteed now, in numbers and, by `str`, in words."""
         alive = self.alive
-        least = float(self._arrays["evidence"][alive].min())
+        least = float(self._arrays["evidence"].min())
         return Confidence(self._parameters["delta"], tuple(alive.tolist()), False, None, least)
 
     @property

@@ -91,8 +91,7 @@ cdef class CertifiedSparring(Bandit):
     cdef rated_t *rated
     cdef int32_t *arm_at  # of each seat; the first n_active seats are taken
     cdef int32_t *seat_of  # of each arm; -1: none, it is out or paused
-    cdef double *samples  # [2, n_arms]: by seat, the samples that choose champion and target
-    cdef node_t *trees[2]  # whose root is the largest sample
+    cdef node_t *trees[2]  # of the samples, by seat, that choose champion and target; the root is the largest
     cdef int64_t *last  # the two arms that were told of last; -1: none
     cdef double *spread  # [sum, weight] of what pairs stray by, squared
     cdef double trust
@@ -125,7 +124,6 @@ cdef class CertifiedSparring(Bandit):
         self.rated = <rated_t *>cnp.PyArray_DATA(arrays["rated"])
         self.arm_at = <int32_t *>cnp.PyArray_DATA(arrays["arm_at"])
         self.seat_of = <int32_t *>cnp.PyArray_DATA(arrays["seat_of"])
-        self.samples = <double *>cnp.PyArray_DATA(arrays["samples"])
         self.last = <int64_t *>cnp.PyArray_DATA(arrays["last"])
         self.spread = <double *>cnp.PyArray_DATA(arrays["spread"])
         self.set_trust()
@@ -134,14 +132,13 @@ cdef class CertifiedSparring(Bandit):
             self.n_leaves *= 2
         self._trees = np.zeros((2, 2 * self.n_leaves, 2))
         cdef node_t *nodes = <node_t *>cnp.PyArray_DATA(self._trees)
+        cdef const double[:, ::1] samples = arrays["samples"]
         cdef int which, seat, k
         for which in range(2):
             self.trees[which] = nodes + which * 2 * self.n_leaves
             for seat in range(self.n_leaves):
                 self.trees[which][self.n_leaves + seat].seat = seat
-                self.trees[which][self.n_leaves + seat].value = (
-                    self.samples[which * self.n_arms + seat] if seat < self.n_active else -1e300
-                )
+                self.trees[which][self.n_leaves + seat].value = samples[which, seat] if seat < self.n_active else -1e300
             for k in range(self.n_leaves - 1, 0, -1):
                 self.trees[which][k] = larger(&self.trees[which][2 * k])
         return 0
@@ -179,7 +176,7 @@ cdef class CertifiedSparring(Bandit):
     cdef int next_to(self, int target, int champions_seat) noexcept nogil:
         """The target that there would be without this one."""
         cdef int seat = self.seat_of[target], other
-        cdef double value = self.samples[self.n_arms + seat]
+        cdef double value = self.trees[1][self.n_leaves + seat].value
         self.put(1, seat, -1e300)
         other = self.arm_at[self.best_but(1, champions_seat)]
         self.put(1, seat, value)
@@ -260,7 +257,7 @@ cdef class CertifiedSparring(Bandit):
         cdef node_t *tree = self.trees[which]
         cdef node_t *node = &tree[self.n_leaves + seat]
         cdef int64_t k = (self.n_leaves + seat) >> 1
-        self.samples[<size_t>which * self.n_arms + seat] = node.value = value
+        node.value = value
         while k > 0:
             if tree[k].seat == seat:  # it was the largest here
                 tree[k] = larger(&tree[2 * k])
@@ -349,7 +346,7 @@ cdef class CertifiedSparring(Bandit):
             return
         self.seat_of[arm], self.n_active = -1, end
         for which in range(2):
-            self.put(which, seat, self.samples[<size_t>which * self.n_arms + end])
+            self.put(which, seat, self.trees[which][self.n_leaves + end].value)
             self.put(which, end, -1e300)
         if seat != end:
             self.arm_at[seat] = self.arm_at[end]
@@ -394,6 +391,7 @@ cdef class CertifiedSparring(Bandit):
         """Add arms; their numbers follow. The promise then is for the best of all, each from its arrival on."""
         n = whole("n", n, minimum=1)
         first = self.n_arms
+        self._gather()
         cdef CertifiedSparring empty = CertifiedSparring(n, delta=self.referee.rule.delta, tolerance=self.referee.rule.tolerance, seed=0)
         for name, array in self._arrays.items():
             if name in ("last", "spread"):
@@ -486,6 +484,18 @@ cdef class CertifiedSparring(Bandit):
         self.learn(&duel, FIRST)
 
     # Snapshots
+
+    def _gather(self):
+        """The samples from the leaves of their trees; seats that nobody has are 0."""
+        cdef double[:, ::1] samples = self._arrays["samples"]
+        cdef int which, seat
+        for which in range(2):
+            for seat in range(self.n_arms):
+                samples[which, seat] = self.trees[which][self.n_leaves + seat].value if seat < self.n_active else 0
+
+    def _state(self):
+        self._gather()
+        return super()._state()
 
     def _load(self, arrays):
         super()._load(arrays)

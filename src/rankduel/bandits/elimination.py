@@ -104,7 +104,7 @@ class Confidence:
     alive: tuple[int, ...]
     tied: bool
     tolerance: float | None
-    doubt: float = 0.0  # the least evidence against any arm left, a logarithm; if all carry much, there is no best arm
+    doubt: float = 0.0  # the least evidence against any arm, a logarithm; if all carry much, there is no best arm
 
     @property
     def p_best_exists(self) -> float:
@@ -120,7 +120,7 @@ class Confidence:
         if self.tied and self.tolerance is not None:
             text += f", and each two of them are within {self.tolerance:g} of even"
         if self.p_best_exists <= 0.1:
-            text += f". But perhaps no arm is: each one left carries evidence against it (p = {self.p_best_exists:.2g})"
+            text += f". But perhaps no arm is: each one carries evidence against it (p = {self.p_best_exists:.2g})"
         return text + "."
 
 

@@ -99,9 +99,8 @@ cdef class Learner:
         """What is guaranteed now, in numbers and, by `str`, in words."""
         rule = getattr(self.out, "rule", None)
         delta, tolerance = (None, None) if rule is None else (rule.delta, rule.tolerance)
-        alive = tuple(self.alive.tolist())
-        evidence = [self.out.evidence_against(arm) for arm in alive] if rule is not None else []
-        return Confidence(delta, alive, self.tied, tolerance, min(evidence, default=0.0))
+        doubt = 0.0 if self.out is None else self.out.least_evidence()
+        return Confidence(delta, tuple(self.alive.tolist()), self.tied, tolerance, doubt)
 
     def decision(self):
         """The winner, or the arms that are tied, with the evidence against all that are out; or where it stands."""

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from rankduel.cli.studies import KEPT, declare_study, run_study
-from rankduel.lab import load_spec
+from rankduel.lab import certified_specs, load_spec
 from rankduel.lab.report import panel_tables
 
 __all__ = ["declare"]
@@ -16,13 +16,16 @@ _DESCRIPTION = f"""\
 Run the experiment that a TOML file describes: any bandits, on any problems, with any parameters.
 
 In its shortest form, SPEC has four lines: problems = ["cycle2"], bandits = ["MergeDTS", "RMED1"], horizon = 1e6 and
-runs = 10. The paper's own specs are files of the same kind; docs/reproduction.md explains all keys.
+runs = 10. The paper's own specs are files of the same kind; docs/reproduction.md explains all keys. The experiments of
+docs/certified.md have names, for --list to tell.
 
 {KEPT}"""
 _EXAMPLES = """\
 examples:
   rankduel bench my_spec.toml
   rankduel bench my_spec.toml --jobs 2 --seed 1 --out results/mine
+  rankduel bench --list
+  rankduel bench certified-regret --data FOLDER
 """
 
 
@@ -35,15 +38,23 @@ def declare(add_parser: Callable[..., ArgumentParser]) -> None:
         epilog=_EXAMPLES,
         formatter_class=RawDescriptionHelpFormatter,
     )
-    parser.add_argument("spec", metavar="SPEC", type=Path, help="a TOML file")
+    parser.add_argument("spec", metavar="SPEC", nargs="?", help="a TOML file, or a name of --list")
+    parser.add_argument("--list", action="store_true", help="list the experiments that have a name")
     parser.add_argument("--scale", metavar="NAME", help="one of the spec's scales (default: its own horizon and runs)")
     declare_study(parser, out=Path("results/bench"))
     parser.set_defaults(run=partial(_bench, parser))
 
 
 def _bench(parser: ArgumentParser, options: Namespace) -> int:
+    named = certified_specs()
+    if options.list:
+        for spec in named.values():
+            print(f"{spec.name:20}{spec.title}\n{'':20}{spec.question}")
+        return 0
+    if options.spec is None:
+        parser.error(f"which experiment? A TOML file, or {', '.join(named)}")
     try:
-        spec = load_spec(options.spec)
+        spec = named.get(options.spec) or load_spec(options.spec)
     except ValueError as error:
         parser.error(str(error))
     if str(Path.cwd()) not in sys.path:

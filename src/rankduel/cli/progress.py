@@ -1,4 +1,4 @@
-"""The progress of long work on stderr: a bar on a terminal, else a line every few seconds."""
+"""The progress of long work on stderr: a bar on a terminal, else a line now and then."""
 
 import sys
 import time
@@ -12,7 +12,8 @@ from rankduel.lab import Progress
 
 __all__ = ["Moment", "parts_of", "runs_of", "show_progress"]
 
-_LINE_EVERY = 2.0  # seconds
+_LINE_EVERY = 2.0  # seconds, at first
+_LINE_SHARE = 0.05  # later, of the time so far: hours of work have some hundred lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +41,16 @@ def show_progress() -> Iterator[Callable[[Moment], None]]:
 
 
 def _lines() -> Callable[[Moment], None]:
-    due = time.monotonic() + _LINE_EVERY
+    began = time.monotonic()
+    due = began + _LINE_EVERY
 
     def show(moment: Moment) -> None:
         nonlocal due
-        if time.monotonic() >= due or moment.done:
-            due = time.monotonic() + _LINE_EVERY
-            print(f"{moment.what}, {moment.pace}", file=sys.stderr, flush=True)
+        now = time.monotonic()
+        if now >= due or moment.done:
+            due = now + max(_LINE_EVERY, _LINE_SHARE * (now - began))
+            running = f"; running: {moment.running}" if moment.running else ""
+            print(f"{moment.what}, {moment.pace}{running}", file=sys.stderr, flush=True)
 
     return show
 

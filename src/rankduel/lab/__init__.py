@@ -11,7 +11,7 @@ from rankduel.lab.progress import Progress
 from rankduel.lab.report import Report, claims_table, write_report
 from rankduel.lab.results import Results, Row
 from rankduel.lab.showcase import Scene, Showcase, play_showcase
-from rankduel.lab.specs import Spec, load_spec, paper_specs
+from rankduel.lab.specs import Spec, certified_specs, load_spec, paper_specs
 from rankduel.lab.store import Store
 from rankduel.lab.study import Study, plan_all, run, run_all
 from rankduel.lab.tables import Table
@@ -43,6 +43,7 @@ __all__ = [
     "Table",
     "Unit",
     "Verdict",
+    "certified_specs",
     "claims_table",
     "estimate_preferences",
     "execute",

@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rankduel.lab.plan import Unit
 from rankduel.lab.plots import Curve
 from rankduel.lab.results import Results
 from rankduel.lab.specs import Cell
 from rankduel.lab.store import write_whole
-from rankduel.preferences import PreferenceMatrix
-from rankduel.simulation import run_seed
+from rankduel.preferences import PreferenceMatrix, Utilities, oracle_bound
+from rankduel.simulation import Problem, Run, delay_from, run_seed
 
 __all__ = ["Measured", "Series"]
 
@@ -101,10 +102,14 @@ class Measured:
             "part": cell.part,
             "panel": cell.panel,
             "setting": dict(cell.setting),
+            "written": cell.written,
+            "world": dict(cell.world),
+            "sources": experiment.units[0].content["sources"],
             "origin": cell.source.origin,
             "told": cell.source.told,
             "n_best": len(problem.copeland_winners),
             "smallest_difference": _smallest_difference(problem),
+            "oracle": _oracle(problem),
             "run_seeds": [str(run_seed(experiment.seed, index)) for index in range(experiment.runs)],
             **provenance,
         }
@@ -151,6 +156,23 @@ class Measured:
     def lost(self, series: Series) -> int | None:
         """In how many runs all of the best arms were eliminated; None where nobody knows the best."""
         return int((series.best_left == 0).sum()) if self.facts["n_best"] else None
+
+    def repeat(self, label: str, index: int, problem: Problem) -> Run:
+        """Compute a run of a bandit again: the same bytes, if the code is the same.
+
+        Which problem it was, `facts` tell: as it was `written` in the spec, and the options of its `world`.
+        """
+        if problem.fingerprint != self.facts["fingerprint"]:
+            name = self.facts["problem"]
+            raise ValueError(f"{problem!r} is not what was played, {name}, but one with other numbers")
+        if label not in self.series or not 0 <= index < self.series[label].runs:
+            runs = ", ".join(f"{series.runs} of {series.label}" for series in self.series.values())
+            raise ValueError(f"no run {index} of {label!r}: there are {runs}")
+        series = self.series[label]
+        checkpoints = tuple(series.checkpoints.tolist())
+        kind, seed, delay = self.facts["regret"], self.facts["seed"], self.facts["delay"]
+        law = None if delay is None else delay_from(delay)
+        return Unit(problem, series.spec, series.horizon, checkpoints, kind, seed, index, law).play()
 
     def save(self, path: Path) -> None:
         """Write everything."""
@@ -201,3 +223,10 @@ def _smallest_difference(problem: object) -> float | None:
         return None
     leads = problem.probabilities - 0.5
     return float(leads[leads > 0].min()) if (leads > 0).any() else None
+
+
+def _oracle(problem: object) -> float | None:
+    """The oracle's bound for log(1 / delta) = 1; None where there is no Condorcet winner, or nobody knows it."""
+    if not isinstance(problem, PreferenceMatrix | Utilities) or problem.condorcet_winner is None:
+        return None
+    return oracle_bound(problem, math.exp(-1))

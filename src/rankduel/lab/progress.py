@@ -47,6 +47,15 @@ class _Cost:
     duels: int
 
 
+@dataclass(slots=True)
+class _Flight:
+    """A run under way: the clock when it began, how far it is, and the clock when it said so."""
+
+    began: float
+    duels: int
+    told: float
+
+
 class Tracker:
     """Which units wait, are under way or done. The engine's threads write it, `look` may be called at any time."""
 
@@ -54,7 +63,7 @@ class Tracker:
         self.jobs = jobs  # how many units are under way at once
         self._total = len(units)
         self._waiting = Counter(map(_kind, units))
-        self._under_way: dict[Unit, _Cost] = {}  # `seconds`: of the clock, when it began
+        self._under_way: dict[Unit, _Flight] = {}
         self._finished: set[Unit] = set()
         self._known: dict[_Kind, list[_Cost]] = defaultdict(list)  # what finished runs took
         self._kept = self._done = self._duels = 0
@@ -81,7 +90,8 @@ class Tracker:
                 if unit not in self._under_way:
                     self._begin(unit)
                 flight = self._under_way[unit]
-                flight.duels = max(flight.duels, duels)
+                if duels > flight.duels:
+                    flight.duels, flight.told = duels, time.perf_counter()
 
     def finish(self, unit: Unit, run: Run) -> None:
         """The unit is done and stored."""
@@ -89,7 +99,7 @@ class Tracker:
             self._finished.add(unit)
             seconds = run.cpu_seconds  # where nobody said when it began
             if unit in self._under_way:
-                seconds = time.perf_counter() - self._under_way.pop(unit).seconds
+                seconds = time.perf_counter() - self._under_way.pop(unit).began
             else:
                 self._waiting[_kind(unit)] -= 1
             self._done += 1
@@ -98,13 +108,14 @@ class Tracker:
 
     def _begin(self, unit: Unit) -> None:
         self._waiting[_kind(unit)] -= 1
-        self._under_way[unit] = _Cost(time.perf_counter(), 0)
+        now = time.perf_counter()
+        self._under_way[unit] = _Flight(now, 0, now)
 
     def look(self) -> Progress:
         """The state of things."""
         with self._lock:
             now = time.perf_counter()
-            costs = {kind: self._cost(kind, now) for kind in self._waiting}
+            costs = {kind: self._cost(kind) for kind in self._waiting}
             parts = {unit: _part(flight, costs[_kind(unit)]) for unit, flight in self._under_way.items()}
             return Progress(
                 total=self._total,
@@ -117,13 +128,13 @@ class Tracker:
                 running=tuple(unit.label for unit in self._under_way),
             )
 
-    def _cost(self, kind: _Kind, now: float) -> _Cost | None:
+    def _cost(self, kind: _Kind) -> _Cost | None:
         """What a run of this kind takes: as finished ones did, or as one under way would if it never converged."""
         if known := self._known[kind]:
             return _Cost(fmean(cost.seconds for cost in known), round(fmean(cost.duels for cost in known)))
         for unit, flight in self._under_way.items():
             if _kind(unit) == kind and flight.duels:
-                return _Cost((now - flight.seconds) * unit.horizon / flight.duels, unit.horizon)
+                return _Cost((flight.told - flight.began) * unit.horizon / flight.duels, unit.horizon)
         return None
 
     def _seconds_left(self, costs: dict[_Kind, _Cost | None], parts: dict[Unit, float]) -> float | None:
@@ -139,6 +150,6 @@ class Tracker:
         return seconds / max(1, min(self.jobs, self._total - self._done))
 
 
-def _part(flight: _Cost, whole: _Cost | None) -> float:
+def _part(flight: _Flight, whole: _Cost | None) -> float:
     """How much of a unit is done, from 0 to 1."""
     return min(1.0, flight.duels / max(1, whole.duels)) if whole else 0.0

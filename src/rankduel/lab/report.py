@@ -13,6 +13,7 @@ import numpy as np
 import rankduel
 from rankduel.bandits import REGISTRY
 from rankduel.lab.claims import judge, theorem
+from rankduel.lab.horizons import promise_table, regret_table
 from rankduel.lab.measured import Measured, Series
 from rankduel.lab.plots import Curve, Panel, PlotUnavailable, save_plot
 from rankduel.lab.store import write_whole
@@ -20,7 +21,7 @@ from rankduel.lab.study import Study
 from rankduel.lab.tables import Table
 from rankduel.lab.verdicts import Claim, Verdict, figure
 
-__all__ = ["Report", "claims_table", "panel_tables", "write_report"]
+__all__ = ["Report", "claims_table", "data_table", "panel_tables", "write_report"]
 
 FORMATS = ("png", "svg", "pdf")
 _DAY = 86_400.0
@@ -53,7 +54,7 @@ def write_report(studies: Sequence[Study], out: Path) -> Report:
         sections.append(_section(study, tables, drawn, mine))
     if claims:
         claims_table(claims).save(out / "claims")
-    write_whole(out / "claims.json", json.dumps(_claims_json(claims), indent=2).encode())
+        write_whole(out / "claims.json", json.dumps(_claims_json(claims), indent=2).encode())
     page = out / "report.html"
     write_whole(page, _page(studies, claims, sections, complaints).encode())
     return Report(page, claims, complaints)
@@ -81,12 +82,16 @@ def _file(*words: str) -> str:
 
 def panel_tables(study: Study) -> Iterator[Table]:
     """What is special about the spec, and a table for each panel."""
+    if study.spec.table.get("kind") == "promise":
+        yield promise_table(study.spec.title, list(study.measured.values()))
+        return
     if study.spec.table.get("kind") == "days":
         yield _days(study)
     if study.spec.table.get("kind") == "bound":
         yield _bounds(study)
     for panel in dict.fromkeys(measured.panel for measured in study.measured.values()):
-        yield _rows(panel, [measured for measured in study.measured.values() if measured.panel == panel])
+        parts = [measured for measured in study.measured.values() if measured.panel == panel]
+        yield regret_table(panel, parts) if study.spec.table.get("kind") == "oracle" else _rows(panel, parts)
 
 
 def _rows(panel: str, parts: Sequence[Measured]) -> Table:
@@ -272,7 +277,7 @@ def _page(
         f'<!doctype html>\n<html lang=en><head><meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width, initial-scale=1"><title>{html.escape(title)}</title>'
         f"<style>{_STYLE}</style></head><body>\n<h1>{html.escape(title)}</h1>\n{summary}{_claims_html(claims)}"
-        f"<h2>Data</h2>\n{_data(studies).html}{told}{''.join(sections)}"
+        f"<h2>Data</h2>\n{data_table(studies).html}{told}{''.join(sections)}"
         f"<h2>Provenance</h2><p>{html.escape(made)}. Every curve's file (<code>curves/*.npz</code>) holds the specs, "
         "seeds and the problem's fingerprint, enough to compute any run again.</p></body></html>\n"
     )
@@ -295,7 +300,7 @@ def _claims_html(claims: Mapping[Claim, Verdict]) -> str:
     )
 
 
-def _data(studies: Sequence[Study]) -> Table:
+def data_table(studies: Sequence[Study]) -> Table:
     """Which problem was played on what."""
     rows: dict[tuple[str, ...], None] = {}
     for study in studies:

@@ -69,6 +69,8 @@ class Sources:
         if known is None:
             if _is_synthetic(text):
                 return Source(text, _world(_synthetic(text), world), "definition", text)
+            if found := self._paths([text]):
+                return Source(found[0].stem, PreferenceMatrix.load(found[0]), "data", f"data: {found[0].name}")
             file = beside / text
             name, problem = problem_from(str(file) if file.is_file() else text)
             return Source(name, problem, "definition", f"file {file.name}" if file.is_file() else text)

@@ -16,9 +16,10 @@ from rankduel.preferences import Kind
 from rankduel.simulation import delay_from
 from rankduel.spec import parse
 
-__all__ = ["Cell", "Figure", "Part", "Scale", "Spec", "load_spec", "paper_specs"]
+__all__ = ["Cell", "Figure", "Part", "Scale", "Spec", "certified_specs", "load_spec", "paper_specs"]
 
 PAPER = Path(__file__).parent / "paper"
+CERTIFIED = Path(__file__).parent / "certified"
 SCALES = ("smoke", "small", "paper")
 QUANTITIES = ("regret", "cpu")
 _PLACE = re.compile(r"\{(\w+)\}")
@@ -37,8 +38,8 @@ class Part:
     """Some bandits on one problem. Parts of one panel share a figure and a table."""
 
     name: str
-    panel: str
-    problem: str  # may hold {option}, to be replaced by each value of the sweep
+    panel: str  # may hold {option}, to be replaced by each value of the sweep, if the problem does
+    problem: str  # may hold {option}
     bandits: tuple[str, ...]  # likewise
     sweep: Mapping[str, tuple[str, ...]]
     scales: Mapping[str, Scale]
@@ -64,6 +65,8 @@ class Cell:
     part: str
     panel: str
     setting: Mapping[str, str]  # of its problem: what was swept
+    written: str  # the problem, as the spec has it
+    world: Mapping[str, Any]  # the options of a problem that is played online
     source: Source
     labels: tuple[str, ...]
     settings: tuple[Mapping[str, str], ...]  # of its bandits
@@ -117,7 +120,8 @@ class Spec:
             if horizon is None or runs is None:
                 raise ValueError(f"no {'horizon' if horizon is None else 'runs'} at scale {scale!r}")
             for setting in _settings(f"{part.problem} {part.delay}", part.sweep):
-                source = sources.find(_filled(part.problem, setting), self.world, self.path.parent)
+                written = _filled(part.problem, setting)
+                source = sources.find(written, self.world, self.path.parent)
                 swept = [
                     (template, each) for template in part.bandits for each in _settings(template, part.sweep, setting)
                 ]
@@ -134,8 +138,18 @@ class Spec:
                     kind=self.regret,
                     delay=None if part.delay is None else delay_from(_filled(part.delay, setting)),
                 )
-                settings = tuple(each for _, each in swept)
-                yield Cell(self.name, part.name, part.panel, setting, source, tuple(labels), settings, experiment)
+                yield Cell(
+                    question=self.name,
+                    part=part.name,
+                    panel=_filled(part.panel, setting),
+                    setting=setting,
+                    written=written,
+                    world=self.world,
+                    source=source,
+                    labels=tuple(labels),
+                    settings=tuple(each for _, each in swept),
+                    experiment=experiment,
+                )
         except (ValueError, TypeError, ArithmeticError) as error:
             raise ValueError(f"{self.path}: part {part.name!r}: {error}") from error
 
@@ -345,3 +359,12 @@ def paper_specs() -> dict[str, Spec]:
     ['rq1', 'rq2', 'rq3', 'rq4', 'rq5', 'rq6', 'rq7', 'theory']
     """
     return {path.stem: load_spec(path) for path in sorted(PAPER.glob("*.toml")) if path.stem != "data"}
+
+
+def certified_specs() -> dict[str, Spec]:
+    """The experiments on certified bandits, by name.
+
+    >>> [name.removeprefix("certified-") for name in certified_specs()]
+    ['delay', 'growth', 'matrices', 'regret', 'ties', 'validity']
+    """
+    return {spec.name: spec for spec in map(load_spec, sorted(CERTIFIED.glob("*.toml")))}

@@ -46,6 +46,12 @@ class Table:
         return "".join(f"| {line} |\n" if number != 1 else f"|{line}|\n" for number, line in enumerate(text))
 
     @property
+    def text(self) -> str:
+        """In columns, as a terminal shows it."""
+        widths = [max(map(len, column)) for column in zip(*self.lines, strict=True)]
+        return "".join("  ".join(map(str.ljust, line, widths)).rstrip() + "\n" for line in self.lines)
+
+    @property
     def csv(self) -> str:
         """As spreadsheets read it."""
         text = io.StringIO()

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from rankduel.lab.measured import Measured, Series
 
 __all__ = [
+    "MARGIN",
     "Claim",
     "Evidence",
     "NotTestable",

@@ -2,6 +2,7 @@
 
 from rankduel.preferences import problems
 from rankduel.preferences.matrix import PreferenceMatrix, Summary
+from rankduel.preferences.oracle import oracle_bound
 from rankduel.preferences.regret import Combine, Kind, Problem, Regret, regret
 from rankduel.preferences.utilities import Utilities
 
@@ -12,6 +13,7 @@ __all__ = [
     "Summary",
     "Regret",
     "regret",
+    "oracle_bound",
     "Kind",
     "Combine",
     "problems",

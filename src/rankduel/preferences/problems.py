@@ -22,6 +22,7 @@ __all__ = [
     "web_search",
     "bradley_terry",
     "utilities",
+    "twins",
     "uninformative",
     "random_tournament",
 ]
@@ -141,6 +142,21 @@ def utilities(n_arms: int, *, spread: float = 1.0, winner: float | None = 0.55, 
     return Utilities(u)
 
 
+def twins(
+    n_arms: int = 20, copies: int = 3, *, spread: float = 1.0, winner: float = 0.55, seed: int = 0
+) -> PreferenceMatrix:
+    """The best arm of `bradley_terry` is there several times: the copies draw with each other and beat all others.
+
+    >>> twins().copeland_winners, twins().condorcet_winner
+    ((0, 1, 2), None)
+    """
+    _check_arms(n_arms)
+    if not 2 <= copies <= n_arms:
+        raise ValueError(f"copies must be from 2 to the {n_arms} arms, got {copies!r}")
+    u = np.sort(utilities(n_arms - copies + 1, spread=spread, winner=winner, seed=seed).utilities)[::-1]
+    return Utilities(np.repeat(u, [copies, *[1] * (n_arms - copies)])).matrix()
+
+
 def uninformative(
     n_arms: int = 700, share: float = 181 / 700, *, clarity: float = 1.0, seed: int = 0
 ) -> PreferenceMatrix:
@@ -187,7 +203,17 @@ def random_tournament(n_arms: int, *, winner: float | None = 0.55, seed: int = 0
 
 PROBLEMS: dict[str, Callable[..., Problem]] = {
     problem.__name__: problem
-    for problem in (cycle, cycle2, two_winners, web_search, bradley_terry, utilities, uninformative, random_tournament)
+    for problem in (
+        cycle,
+        cycle2,
+        two_winners,
+        web_search,
+        bradley_terry,
+        utilities,
+        twins,
+        uninformative,
+        random_tournament,
+    )
 }
 
 

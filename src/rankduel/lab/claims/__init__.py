@@ -1,0 +1,21 @@
+"""The claims of the paper's Sections 3 to 6, each judged by a function of the stored results and by nothing else.
+
+A file for each question, with the name of its spec in `lab/paper`.
+"""
+
+from collections.abc import Mapping
+
+from rankduel.lab.claims import rq1, rq2, rq3, rq4, rq5, rq6, rq7, theory
+from rankduel.lab.claims.theory import theorem
+from rankduel.lab.measured import Measured
+from rankduel.lab.verdicts import Claim, Evidence, Verdict
+
+__all__ = ["CLAIMS", "judge", "theorem"]
+
+CLAIMS = tuple(claim for question in (rq1, rq2, rq3, rq4, rq5, rq6, rq7, theory) for claim in question.CLAIMS)
+
+
+def judge(studied: Mapping[str, Mapping[str, Measured]]) -> dict[Claim, Verdict]:
+    """A verdict on every claim of the questions that were studied: {question: {part: measured}}."""
+    evidence = Evidence(studied)
+    return {claim: claim.verdict(evidence) for claim in CLAIMS if claim.question in studied}

@@ -1,0 +1,124 @@
+"""The forms that the paper's claims have: one bandit is below another, a ratio is in a range, all runs end in time."""
+
+import math
+from collections.abc import Callable, Sequence
+
+from rankduel.lab.measured import Series
+from rankduel.lab.verdicts import (
+    MARGIN,
+    Evidence,
+    Floats,
+    NotTestable,
+    State,
+    Verdict,
+    all_of,
+    apart,
+    different,
+    figure,
+    mean,
+    ordered,
+)
+
+__all__ = ["BASELINES", "DATASETS", "Judge", "below", "best", "converges", "ratio", "series_of", "until", "within"]
+
+Judge = Callable[[Evidence], Verdict]
+BASELINES = ("MergeRUCB", "SelfSparring", "DTS", "RMED1", "REX3")
+DATASETS = {"mslr": "MSLR", "yahoo": "Yahoo", "istella": "ISTELLA"}
+
+
+def series_of(evidence: Evidence, question: str, stem: str, label: str) -> Series:
+    """A bandit that may be in a part of its own: the slow ones play fewer or shorter runs."""
+    for part, measured in evidence.questions.get(question, {}).items():
+        if part in (stem, f"{stem}-dts", f"{stem}-sparring", f"{stem}-pairs") and label in measured.series:
+            return evidence.series(question, part, label)
+    raise NotTestable(f"{label} was not run in {question}, part {stem}")
+
+
+def until(series: Sequence[Series], least: float) -> float:
+    """The duels that all of them have played: enough, or not testable."""
+    horizon = min(each.horizon for each in series)
+    if horizon < least:
+        raise NotTestable(f"{horizon:,} duels were played, and this can be seen from {least:,.0f} on")
+    return horizon
+
+
+def below(question: str, part: str, lower: str, higher: str, *, least: float) -> Judge:
+    """One bandit has less regret than another in the end."""
+
+    def judged(evidence: Evidence) -> Verdict:
+        both = [series_of(evidence, question, part, label) for label in (lower, higher)]
+        duels = until(both, least)
+        return ordered([(each.label, each.regret_at(duels)) for each in both], what=f" after {duels:,.0f} duels")
+
+    return judged
+
+
+def best(question: str, part: str, others: Sequence[str], *, least: float) -> Judge:
+    """MergeDTS has less regret than each of the others."""
+
+    def judged(evidence: Evidence) -> Verdict:
+        ours = series_of(evidence, question, part, "MergeDTS")
+        states: list[State] = []
+        told = []
+        for label in others:
+            try:
+                theirs = series_of(evidence, question, part, label)
+            except NotTestable:
+                continue  # the paper left it out there too
+            duels = min(ours.horizon, theirs.horizon)
+            states.append(
+                different(ours.regret_at(duels), theirs.regret_at(duels)) if duels >= least else "not testable here"
+            )
+            told.append(f"{apart(label, theirs.regret_at(duels))} after {duels:,.0f} duels")
+        until([ours], min(least, 1e6))
+        why = f"some were played for less than {least:,.0f} duels" if "not testable here" in states else ""
+        return Verdict(all_of(states), f"{apart('MergeDTS', ours.regret_at(ours.horizon))}; {', '.join(told)}", why)
+
+    return judged
+
+
+def ratio(question: str, part: str, top: str, bottom: str, *, low: float, high: float, least: float) -> Judge:
+    """The ratio of two bandits' mean regrets is in a range."""
+
+    def judged(evidence: Evidence) -> Verdict:
+        both = [series_of(evidence, question, part, label) for label in (top, bottom)]
+        duels = until(both, least)
+        return within(*(each.regret_at(duels) for each in both), low=low, high=high, what=f"{top} / {bottom}")
+
+    return judged
+
+
+def within(top: Floats, bottom: Floats, *, low: float, high: float, what: str) -> Verdict:
+    """The ratio of two means is in a range; it is not if it lies outside by more than two of its standard errors."""
+    (over, over_error), (under, under_error) = mean(top), mean(bottom)
+    quotient = over / under
+    error = quotient * math.hypot(over_error / over, under_error / under)
+    if low <= quotient <= high:
+        state: State = "holds"
+    else:
+        outside = min(abs(quotient - low), abs(quotient - high))
+        state = "does not hold" if outside > MARGIN * error else "not decided here"
+    expected = f"{low:g} to {high:g}" if math.isfinite(high) else f"at least {low:g}"
+    return Verdict(state, f"{what} = {quotient:.3g} ± {error:.2g} (expected {expected})")
+
+
+def converges(question: str, part: str, labels: Sequence[str], duels: float) -> Judge:
+    """Every run ends with one arm in time."""
+
+    def judged(evidence: Evidence) -> Verdict:
+        series = [series_of(evidence, question, part, label) for label in labels]
+        until(series, duels)
+        late = [int(((each.converged_at < 0) | (each.converged_at > duels)).sum()) for each in series]
+        told = [
+            f"{each.label} {each.runs - missing} of {each.runs} runs, the last after {_last(each)}"
+            for each, missing in zip(series, late, strict=True)
+        ]
+        return Verdict("holds" if not any(late) else "does not hold", f"within {duels:,.0f}: {'; '.join(told)}")
+
+    return judged
+
+
+def _last(series: Series) -> str:
+    """The latest end of a run."""
+    over = bool((series.converged_at >= 0).all())
+    return figure(float(series.converged_at.max())) if over else f"more than {figure(series.horizon)}"

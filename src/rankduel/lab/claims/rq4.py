@@ -1,0 +1,71 @@
+"""Is the winner found where the others beat each other in circles? Section 6.4."""
+
+import math
+
+from rankduel.lab.claims.forms import below, best, converges, ratio, until
+from rankduel.lab.verdicts import Claim, Evidence, Verdict, ordered
+
+__all__ = ["CLAIMS"]
+
+WHERE = "Section 6.4, Figure 3"
+
+
+def _much_better_with_clear_winner(evidence: Evidence) -> Verdict:
+    ratios = []
+    for part in ("cycle2", "cycle"):
+        sparring, ours = (evidence.series("rq4", part, label) for label in ("SelfSparring", "MergeDTS"))
+        duels = until([sparring, ours], 1e6)
+        ratios.append((part, sparring.regret_at(duels) / ours.regret_at(duels).mean()))
+    return ordered(ratios, what=" (Self-Sparring / MergeDTS)")
+
+
+CLAIMS = (
+    Claim(
+        "rq4-sparring",
+        "On Cycle, Self-Sparring's regret is an order of magnitude above MergeDTS's",
+        WHERE,
+        ratio("rq4", "cycle", "SelfSparring", "MergeDTS", low=5, high=math.inf, least=1e7),
+    ),
+    *(
+        Claim(
+            f"rq4-{other.lower()}",
+            f"On Cycle, {other} has less regret than MergeDTS",
+            WHERE,
+            below("rq4", "cycle", other, "MergeDTS", least=1e6),
+        )
+        for other in ("RMED1", "MergeRUCB")
+    ),
+    Claim(
+        "rq4-slightly",
+        "On Cycle, MergeRUCB's lead over MergeDTS is small",
+        WHERE,
+        ratio("rq4", "cycle", "MergeRUCB", "MergeDTS", low=0.8, high=1.0, least=1e6),
+    ),
+    Claim(
+        "rq4-only",
+        "On Cycle, no other baseline outperforms MergeDTS",
+        WHERE,
+        best("rq4", "cycle", ("SelfSparring", "DTS", "REX3"), least=1e7),
+    ),
+    Claim(
+        "rq4-clear",
+        "Self-Sparring does well where Borda scores differ: beside MergeDTS, better on Cycle2 than on Cycle",
+        WHERE,
+        _much_better_with_clear_winner,
+    ),
+    Claim(
+        "rq4-rmed1-cycle2",
+        "On Cycle2, RMED1 has more regret than MergeDTS",
+        WHERE,
+        below("rq4", "cycle2", "MergeDTS", "RMED1", least=1e6),
+    ),
+    *(
+        Claim(
+            f"rq4-converges-{part}",
+            f"On {name}, MergeDTS and MergeRUCB converge within a million steps",
+            "Section 6.4",
+            converges("rq4", part, ["MergeDTS", "MergeRUCB"], 1e6),
+        )
+        for part, name in (("cycle", "Cycle"), ("cycle2", "Cycle2"))
+    ),
+)

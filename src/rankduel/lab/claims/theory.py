@@ -1,0 +1,76 @@
+"""The bound of Theorem 1, and the regret measured. Section 4.2."""
+
+import math
+
+from rankduel.lab.claims.forms import until
+from rankduel.lab.measured import Measured, Series
+from rankduel.lab.verdicts import Claim, Evidence, Verdict, figure, mean, ordered
+
+__all__ = ["CLAIMS", "theorem"]
+
+WHERE = "Section 4.2, Theorem 1"
+THEORETICAL = "MergeDTS.theoretical"
+
+
+def theorem(measured: Measured, series: Series) -> float | None:
+    """The bound of Theorem 1: 8 alpha M K ln(T + C) / Delta_min^2; None where Delta_min is not known."""
+    gap = measured.facts["smallest_difference"]
+    if not gap:
+        return None
+    options = dict(option.split("=") for option in series.spec.partition("(")[2].rstrip(")").split(", "))
+    alpha, size, c = (float(options[name]) for name in ("alpha", "batch_size", "c"))
+    return 8 * alpha * size * measured.n_arms * math.log(series.horizon + c) / float(gap) ** 2
+
+
+def _bounded(evidence: Evidence) -> Verdict:
+    told, kept = [], True
+    for part in ("cycle2", "tournament", "mslr"):
+        measured, series = evidence.part("theory", part), evidence.series("theory", part, THEORETICAL)
+        bound = theorem(measured, series)
+        assert bound is not None
+        worst = float(series.regret[:, -1].max())
+        kept &= worst < bound
+        told.append(f"{part}: at most {figure(worst)}, bound {bound:.2g}")
+    return Verdict("holds" if kept else "does not hold", "; ".join(told))
+
+
+def _winner_kept(evidence: Evidence) -> Verdict:
+    told, lost = [], 0
+    for part in ("cycle2", "tournament", "mslr"):
+        measured, series = evidence.part("theory", part), evidence.series("theory", part, THEORETICAL)
+        until([series], 1e6)
+        lost += measured.lost(series) or 0
+        told.append(f"{part}: {measured.lost(series)} of {series.runs}")
+    return Verdict("holds" if lost == 0 else "does not hold", f"winner eliminated: {', '.join(told)}")
+
+
+def _linear(evidence: Evidence) -> Verdict:
+    few, many = (evidence.series("theory", f"growth-{n_arms}", THEORETICAL) for n_arms in (32, 256))
+    until([few, many], 1e6)
+    (low, low_error), (high, high_error) = mean(few.regret[:, -1]), mean(many.regret[:, -1])
+    exponent = math.log(high / low) / math.log(8)
+    error = math.hypot(low_error / low, high_error / high) / math.log(8)
+    measured = f"from {figure(low)} at K = 32 to {figure(high)} at 256: K^{exponent:.2f} ± {error:.2f}"
+    if exponent <= 1.15:
+        return Verdict("holds", measured, "linear or slower: an exponent of at most 1.15")
+    return Verdict("not decided here" if exponent - 1.15 <= 2 * error else "does not hold", measured)
+
+
+def _tuned(evidence: Evidence) -> Verdict:
+    both = [evidence.series("theory", "mslr", label) for label in ("MergeDTS", THEORETICAL)]
+    duels = until(both, 1e6)
+    return ordered([(each.label, each.regret_at(duels)) for each in both])
+
+
+CLAIMS = (
+    Claim(
+        "theory-bound",
+        "With the theorem's parameters, regret stays below its bound",
+        WHERE,
+        _bounded,
+        any_data=True,
+    ),
+    Claim("theory-winner", "... and the winner is never eliminated", WHERE, _winner_kept, any_data=True),
+    Claim("theory-linear", "Regret grows linearly with K", WHERE, _linear),
+    Claim("theory-tuned", "Tuned parameters cost less regret than the theorem's (MSLR)", "Section 6.7", _tuned),
+)

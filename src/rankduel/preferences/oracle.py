@@ -1,0 +1,58 @@
+"""What elimination on evidence must cost, even for somebody who knows all preferences."""
+
+import math
+
+import numpy as np
+
+from rankduel.preferences.arrays import Floats
+from rankduel.preferences.matrix import PreferenceMatrix
+from rankduel.preferences.regret import Problem
+from rankduel.preferences.utilities import Utilities
+
+__all__ = ["oracle_bound"]
+
+_BLOCK = 4_000_000  # pairs at a time: 32 MB an array
+
+
+def oracle_bound(problem: Problem, delta: float = 0.01) -> float:
+    """The average regret that nobody saves who eliminates all arms but the winner on evidence of 1 / delta.
+
+    An oracle that knows all p_ij lets each arm i meet the opponent who beats it at the lowest price: a duel with j
+    costs (gap_i + gap_j) / 2 and brings KL(p_ij, 1/2) of the log(1 / delta) that are needed against i. ValueError where
+    there is no Condorcet winner.
+
+    >>> from rankduel.preferences.problems import cycle2, utilities
+    >>> round(oracle_bound(cycle2(), 0.01)), round(oracle_bound(utilities(1_000_000), 0.05), -4)
+    (217, 1150000.0)
+    """
+    if not 0 < delta < 1:
+        raise ValueError(f"delta must be > 0 and < 1, got {delta!r}")
+    prices = _bradley_terry(problem) if isinstance(problem, Utilities) else _any(problem)
+    return math.log(1 / delta) * float(prices[np.arange(problem.n_arms) != problem.condorcet_winner].sum())
+
+
+def _any(problem: PreferenceMatrix) -> Floats:
+    """The lowest price of evidence against each arm, per nat; some rows of the matrix at a time."""
+    gaps, K = problem.gaps, problem.n_arms
+    prices, step = np.full(K, np.inf), max(1, _BLOCK // K)
+    for start in range(0, K, step):
+        rows = slice(start, start + step)
+        evidence = _evidence(problem.probabilities[rows])
+        harm = (gaps[rows, None] + gaps) / 2
+        price = np.divide(harm, evidence, out=np.full(harm.shape, np.inf), where=evidence > 0)
+        prices[rows] = price.min(axis=1)
+    return prices
+
+
+def _bradley_terry(problem: Utilities) -> Floats:
+    """The same in O(K): the winner is everybody's cheapest opponent, for it has no gap and beats each most clearly."""
+    gaps = problem.gaps
+    evidence = _evidence(0.5 - gaps)
+    return np.asarray(np.divide(gaps / 2, evidence, out=np.full(gaps.shape, np.inf), where=evidence > 0))
+
+
+def _evidence(p: Floats) -> Floats:
+    """KL(p, 1/2), what a duel brings on average against an arm that wins it with probability p; 0 where p >= 1/2."""
+    p = np.minimum(p, 0.5)
+    won = np.log(np.where(p > 0, 2 * p, 1))  # 0 for the 0 log 0 of an arm that never wins
+    return np.asarray(p * won + (1 - p) * np.log1p(1 - 2 * p))
