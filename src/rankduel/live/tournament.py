@@ -18,12 +18,12 @@ from rankduel.errors import SnapshotError, StorageError, TournamentExists, Unkno
 from rankduel.interleaving import Interleaved, interleaving_from
 from rankduel.live import standing
 from rankduel.live.answers import Counts, Departure, LiveDecision, LiveDuel, Meeting, Receipt, Standing
-from rankduel.live.duels import DuelRow
+from rankduel.live.duels import DuelRow, Status
 from rankduel.live.events import Event
 from rankduel.live.hall import enter, leave, look_after
 from rankduel.live.safety import chosen
 from rankduel.live.state import DIALS, Settings, State
-from rankduel.live.storage import Change, Created, Issue, Noted, Opened, Storage, Sweep, Tell, Told, Void
+from rankduel.live.storage import Change, Created, Issue, Noted, Opened, Show, Storage, Sweep, Tell, Told, Void
 from rankduel.live.tickets import read_ticket, ticket_of
 from rankduel.live.writer import Writer
 from rankduel.randomness import subseed
