@@ -89,8 +89,8 @@ class SqlStorage(ABC):
     # What a database says
 
     @abstractmethod
-    def transaction(self) -> Any:
-        """A context in which `run`, `run_many` and `fetch` happen together: durable at its end, or not at all."""
+    def transaction(self, *, durable: bool = True) -> Any:
+        """A context in which `run_many` and `fetch` happen together, or not at all; durable at its end, if need be."""
 
     @abstractmethod
     def run_many(self, statement: str, rows: Iterable[Sequence[Any]]) -> int:
@@ -108,6 +108,9 @@ class SqlStorage(ABC):
     def leads(self, tournament: str) -> bool:
         """Whether this process is the one that lets duels of this tournament expire and resolves them."""
 
+    def resign(self, tournament: str) -> None:
+        """This process does not lead a tournament any more: another one may."""
+
     @abstractmethod
     def close(self) -> None:
         """Let go of it, so that another process may have it."""
@@ -122,7 +125,7 @@ class SqlStorage(ABC):
         for place, (name, _) in enumerate(batch):
             places.setdefault(name, []).append(place)
         committed = Committed([None] * len(batch), {}, {})
-        with self.transaction():
+        with self.transaction(durable=any(not isinstance(entry, Issue | Noted) for _, entry in batch)):
             for name in sorted(places):  # always in this order: no two processes wait for each other
                 page = _Page(self, name, [batch[place][1] for place in places[name]])
                 page.write()

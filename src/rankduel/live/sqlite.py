@@ -56,7 +56,7 @@ class SqliteStorage(SqlStorage):
         return connection
 
     @contextmanager
-    def transaction(self) -> Iterator[None]:
+    def transaction(self, *, durable: bool = True) -> Iterator[None]:  # noqa: ARG002 - always
         """Durable at its end, or not at all."""
         try:
             with self._writing:
