@@ -78,6 +78,7 @@ class Tournament:
         self._failure: Exception | None = None
         self._closed = False
         self._counts = self._storage.counts(name)
+        self._unwritten = 0  # duels issued that these counts do not know yet
         # Duels by query that may not be in the storage yet, in two generations.
         self._recent: dict[str, DuelRow] = {}
         self._earlier: dict[str, DuelRow] = {}
@@ -208,6 +209,7 @@ class Tournament:
             self._check()
             time = self._time()
             duels = [self._ask(query, client, time, new, refused) for query, client in checked]
+            self._unwritten += len(new)
         if new and self._storage.shared and any(issue.row.query is not None for issue in new):
             duels = self._agree(duels, new)
         elif new:
@@ -275,7 +277,10 @@ class Tournament:
             why = "decided"
         elif settings.share < 1 and not chosen(settings.share, settings.salt, client or query):
             why = "share"
-        elif settings.in_flight_cap is not None and self.counts.in_flight + more >= settings.in_flight_cap:
+        elif (
+            settings.in_flight_cap is not None
+            and self._counted().in_flight + self._unwritten + more >= settings.in_flight_cap
+        ):
             why = "in_flight_cap"
         elif settings.daily_cap is not None and client is not None and self._today(client, time) >= settings.daily_cap:
             why = "daily_cap"
@@ -414,9 +419,15 @@ class Tournament:
 
     @property
     def counts(self) -> Counts:
-        """How many duels were asked for, and what became of them, as far as it is durable."""
-        counts = self._counts
-        return Counts(*(counts.get(name, 0) for name in Counts.__slots__))
+        """How many duels were asked for, and what became of them."""
+        self._check()
+        self._writer.flush(self.name)
+        self._sweep()
+        return self._counted()
+
+    def _counted(self) -> Counts:
+        """The same, as far as it is durable."""
+        return Counts(*(self._counts.get(name, 0) for name in Counts.__slots__))
 
     def decision(self) -> LiveDecision:
         """The winner, or the rankers that are tied, or where it stands; by `str` in words."""
@@ -525,12 +536,18 @@ class Tournament:
                 with self._lock:
                     self._follow()
                     self._counts = self._storage.counts(self.name)
-            if self._storage.leads(self.name) and self._storage.overdue(self.name, self._time()):
-                self._writer.put(self.name, [Sweep(self._time())]).result()
-            elif self._writer.failure is not None:
+            if self._storage.leads(self.name):
+                self._sweep()
+            if self._writer.failure is not None:
                 self._writer.flush(self.name)  # is it possible again?
+                self._unwritten = 0  # what was not written will not be
         except StorageError as error:
             _log.warning("%s: %s", self.name, error)
+
+    def _sweep(self) -> None:
+        """Let duels expire."""
+        if self._storage.overdue(self.name, self._time()):
+            self._writer.put(self.name, [Sweep(self._time())]).result()
 
     def _check(self) -> None:
         self._writer.check()
@@ -550,6 +567,7 @@ class Tournament:
         with self._lock:
             for name, by in counts.items():
                 self._counts[name] = self._counts.get(name, 0) + by
+            self._unwritten = max(0, self._unwritten - counts.get("issued", 0))
             if events and events[0].number > self._state.number + 1:
                 self._follow()
             self._learn(events)
