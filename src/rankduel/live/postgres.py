@@ -9,7 +9,7 @@ import os
 import re
 import secrets
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from hashlib import blake2b
@@ -32,6 +32,7 @@ except ImportError as missing:
 __all__ = ["PostgresStorage"]
 
 _TRIES = 5  # of a transaction that has certainly left no trace
+_IDLE = 1.0  # seconds after which a connection may have been cut without our notice
 _PAUSE = 0.5  # seconds after a failed connection in which no other one is tried: nobody waits for it twice
 _TABLES = tables(
     id="BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
@@ -88,7 +89,9 @@ class PostgresStorage(SqlStorage):
         self.url = _shown(address)  # without the password: it is in messages
         self._own = own
         self._writer, self._reader, self._leader = (_Line(address) for _ in range(3))
-        self._writing: _Connection  # within a transaction
+        self._writing: _Connection  # within a transaction, as the next one
+        self._pipeline: psycopg.Pipeline
+        self._written = False
         self._led: dict[str, _Connection] = {}  # the tournaments that this process leads, by which connection
         self._resigned: set[str] = set()  # those that it should not lead any more
         try:
@@ -116,17 +119,23 @@ class PostgresStorage(SqlStorage):
 
     @contextmanager
     def transaction(self, *, durable: bool = True) -> Iterator[None]:
-        """Written at its end, or not at all; and on the disk, if it shall be durable."""
-        begin = "BEGIN ISOLATION LEVEL READ COMMITTED"
+        """Written at its end, or not at all; and on the disk, if it shall be durable.
+
+        Statements are sent together as far as nobody waits for what they answer.
+        """
         with self._writer.lock:
-            undone = True
+            doubtful = self._written = False
             try:
-                self._writer.execute(begin if durable else f"{begin}; SET LOCAL synchronous_commit = off")
-                connection = self._writing = self._writer.connected()
+                connection = self._writing = self._writer.tried(after=_IDLE)
                 try:
-                    yield
-                    undone = False  # from here on nobody knows, until there is an answer
-                    if connection.execute("COMMIT").statusmessage != "COMMIT":
+                    with connection.pipeline() as self._pipeline:
+                        connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
+                        if not durable:
+                            connection.execute("SET LOCAL synchronous_commit = off")
+                        yield
+                        doubtful = self._written  # until there is an answer
+                        commit = connection.execute("COMMIT")
+                    if commit.statusmessage != "COMMIT":
                         raise StorageError(f"{self.url} has refused a commit")
                 except BaseException:
                     if not connection.closed:
@@ -134,27 +143,39 @@ class PostgresStorage(SqlStorage):
                     raise
             except psycopg.Error as error:
                 others = isinstance(error, psycopg.errors.DeadlockDetected | psycopg.errors.SerializationFailure)
-                kind = _Undone if undone and (others or self._writer.cut) else StorageError
+                kind = _Undone if others or (self._writer.cut and not doubtful) else StorageError
                 raise kind(f"cannot write to {self.url}: {_said(error)}") from error
 
-    def run_many(self, statement: str, rows: Iterable[Sequence[Any]]) -> int:
-        """Write, in a transaction; how many rows have changed. Many rows go as one statement."""
-        listed = list(rows)
-        if len(listed) == 1:
-            return self._writing.execute(_numbered(statement), listed[0]).rowcount
-        together, columns = _together(statement)
-        given = _text([dict(zip(columns, row, strict=True)) for row in listed])
-        return self._writing.execute(together, (given,)).rowcount
+    def write(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Write, in a transaction."""
+        self._send(statement, rows)
+
+    def run_many(self, statement: str, rows: Sequence[Sequence[Any]]) -> int:
+        """Write, in a transaction; how many rows have changed."""
+        cursor = self._send(statement, rows)
+        self._pipeline.sync()  # a mere flush would not start the clock for transactions that stand still
+        return cursor.rowcount
 
     def fetch(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Read or write, in a transaction."""
-        return self._writing.execute(_numbered(statement), values, binary=True).fetchall()
+        cursor = self._writing.execute(_numbered(statement), values, binary=True)
+        self._pipeline.sync()
+        return cursor.fetchall()
+
+    def _send(self, statement: str, rows: Sequence[Sequence[Any]]) -> "psycopg.Cursor[tuple[Any, ...]]":
+        """Many rows go as one statement."""
+        self._written = True
+        if len(rows) == 1:
+            return self._writing.execute(_numbered(statement), rows[0])
+        together, columns = _together(statement)
+        given = _text([dict(zip(columns, row, strict=True)) for row in rows])
+        return self._writing.execute(together, (given,))
 
     def select(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Read what is durable, from any thread."""
         try:
             with self._reader.lock:
-                return self._reader.execute(_numbered(statement), values).fetchall()
+                return self._reader.read(_numbered(statement), values)
         except psycopg.Error as error:
             raise StorageError(f"cannot read {self.url}: {_said(error)}") from error
 
@@ -164,8 +185,7 @@ class PostgresStorage(SqlStorage):
             return False
         try:
             with self._leader.lock:
-                self._leader.execute("SELECT 1")  # is it still there? if not, what it held is not held any more
-                connection = self._leader.connected()
+                connection = self._leader.tried()  # what a connection held that was cut is not held any more
                 for name in list(self._resigned):
                     self._resigned.discard(name)
                     if self._led.pop(name, None) is connection:
@@ -202,6 +222,7 @@ class _Line:
         self._connection: _Connection | None = None
         self._process = os.getpid()
         self._refusal: tuple[float, psycopg.Error] | None = None  # the last one, and until when it counts
+        self._tried = 0.0  # when
         self._closed = False
 
     @property
@@ -224,15 +245,22 @@ class _Line:
                 raise
         return self._connection
 
-    def execute(self, statement: str, values: Sequence[Any] | None = None) -> "psycopg.Cursor[tuple[Any, ...]]":
-        """Run what does no harm if it is run twice: if the connection was cut meanwhile, on a new one."""
+    def tried(self, *, after: float = 0.0) -> _Connection:
+        """The connection, after a look whether it is still there if it was idle for so many seconds."""
+        if monotonic() >= self._tried + after:
+            self.read("SELECT 1")
+        self._tried = monotonic()
+        return self.connected()
+
+    def read(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Run a statement that changes nothing: if the connection was cut meanwhile, on a new one."""
         connection = self.connected()
         try:
-            return connection.execute(statement, values, binary=values is not None)
+            return connection.execute(statement, values, binary=True).fetchall()
         except psycopg.Error:
             if not connection.closed:
                 raise
-        return self.connected().execute(statement, values, binary=values is not None)
+        return self.connected().execute(statement, values, binary=True).fetchall()
 
     def close(self) -> None:
         self._closed = True

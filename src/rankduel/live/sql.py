@@ -4,7 +4,7 @@ import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from rankduel.errors import StorageError
@@ -93,8 +93,12 @@ class SqlStorage(ABC):
         """A context in which `run_many` and `fetch` happen together, or not at all; durable at its end, if need be."""
 
     @abstractmethod
-    def run_many(self, statement: str, rows: Iterable[Sequence[Any]]) -> int:
-        """Write, in a transaction; how many rows have changed."""
+    def write(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Write rows, in a transaction; the statement is one for a single row."""
+
+    @abstractmethod
+    def run_many(self, statement: str, rows: Sequence[Sequence[Any]]) -> int:
+        """The same; how many rows have changed."""
 
     @abstractmethod
     def fetch(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
@@ -158,7 +162,11 @@ class SqlStorage(ABC):
 
     def duel_of(self, tournament: str, query: str) -> DuelRow | None:
         """The duel of that query."""
-        return self._one(f"{_FIND} query = ?", (self._owner(tournament), query))
+        return self.duels_of(tournament, [query]).get(query)
+
+    def duels_of(self, tournament: str, queries: Sequence[str]) -> dict[str, DuelRow]:
+        """The duels of those queries that have one."""
+        return _by_query(self.select, self._owner(tournament), queries)
 
     def duels(self, tournament: str, limit: int, before: tuple[int, int] | None = None) -> list[DuelRow]:
         """The latest duels, or the latest ones before a session and number; newest first."""
@@ -220,7 +228,7 @@ class SqlStorage(ABC):
     def add_key(self, key: KeyRow) -> None:
         """Store a new API key."""
         with self.transaction():
-            self.run_many(
+            self.write(
                 "INSERT INTO keys (id, name, scopes, digest, created, revoked) VALUES (?, ?, ?, ?, ?, ?)", [key]
             )
 
@@ -251,6 +259,7 @@ class _Page:
     def __init__(self, storage: SqlStorage, name: str, entries: list[Entry]) -> None:
         self.storage = storage
         self.name = name
+        self.number, self.time = 0, 0.0  # where the journal ends, once it is locked
         self.entries = entries
         self.results: list[Any] = [None] * len(entries)
         self.events: list[Event] = []
@@ -260,20 +269,9 @@ class _Page:
 
     def write(self) -> None:
         """Take in all entries, in their order, and write what has changed."""
-        storage = self.storage
-        alone = any(not isinstance(entry, Issue | Noted) for entry in self.entries)
-        find = f"SELECT id, number, time FROM tournaments WHERE name = ? {storage.locked if alone else ''}"
-        found = storage.fetch(find, (self.name,))
-        if not found:
-            if not isinstance(self.entries[0], Created):
-                raise StorageError(f"no tournament {self.name!r} in {storage.url}")
-            # Another process may create it at the same moment: then this one finds it.
-            storage.run_many(
-                "INSERT INTO tournaments (name, number, time, session) VALUES (?, 0, 0, 0) ON CONFLICT DO NOTHING",
-                [(self.name,)],
-            )
-            found = storage.fetch(find, (self.name,))
-        self.owner, self.number, self.time = found[0]
+        self.owner = self.storage._owner(self.name)
+        if self.owner < 0 or any(not isinstance(entry, Issue | Noted) for entry in self.entries):
+            self._lock()
         before = self.number
         self._issue()
         self._find()
@@ -282,27 +280,44 @@ class _Page:
                 self.results[place] = getattr(self, _WRITERS[type(entry)])(entry)
         self._save(before)
 
+    def _lock(self) -> None:
+        """Where the journal ends; nobody else writes to it until the transaction is over."""
+        storage = self.storage
+        find = f"SELECT id, number, time FROM tournaments WHERE name = ? {storage.locked}"
+        found = storage.fetch(find, (self.name,))
+        if not found:
+            if not isinstance(self.entries[0], Created):
+                raise StorageError(f"no tournament {self.name!r} in {storage.url}")
+            # Another process may create it at the same moment: then this one finds it.
+            storage.write(
+                "INSERT INTO tournaments (name, number, time, session) VALUES (?, 0, 0, 0) ON CONFLICT DO NOTHING",
+                [(self.name,)],
+            )
+            found = storage.fetch(find, (self.name,))
+        self.owner, self.number, self.time = found[0]
+
     def _issue(self) -> None:
         """The duels that were asked for. One of another process may have their query already."""
         issued = [entry.row for entry in self.entries if isinstance(entry, Issue)]
         if not issued:
             return
-        self._insert(issued)
-        theirs: dict[str, DuelRow] = {}
         if self.storage.shared:
+            issued.sort(key=lambda row: row.query or "")  # no two processes wait for each other
+        theirs: dict[str, DuelRow] = {}
+        if self._insert(issued) < len(issued) and self.storage.shared:
             queries = [row.query for row in issued if row.query is not None]
-            for some in _chunks(queries):
-                marks = ", ".join("?" * len(some))
-                for row in self.storage.fetch(f"{_FIND} query IN ({marks})", (self.owner, *some)):
-                    theirs[row[2]] = DuelRow(*row)
+            theirs = _by_query(self.storage.fetch, self.owner, queries)
         for place, entry in enumerate(self.entries):
             if isinstance(entry, Issue):
                 self.results[place] = theirs.get(entry.row.query or "", entry.row)
 
-    def _insert(self, rows: list[DuelRow]) -> None:
+    def _insert(self, rows: list[DuelRow]) -> int:
+        """Write those that are not there, neither they nor another one of their query; how many they were."""
         marks = ", ".join("?" * len(DuelRow._fields))
         statement = f"INSERT INTO duels (tournament, {_COLUMNS}) VALUES (?, {marks}) ON CONFLICT DO NOTHING"
-        self.counts["issued"] += self.storage.run_many(statement, [(self.owner, *row) for row in rows])
+        new = self.storage.run_many(statement, [(self.owner, *row) for row in rows])
+        self.counts["issued"] += new
+        return new
 
     def _find(self) -> None:
         """The duels that entries name; those that only a ticket knows are written now."""
@@ -316,10 +331,10 @@ class _Page:
         for entry in named:
             key = entry.session, entry.number
             if key not in self.duels and not isinstance(entry, Void) and (row := entry.row) is not None:
-                taken = row.query is not None and self.storage.fetch(f"{_FIND} query = ?", (self.owner, row.query))
-                lost = row._replace(query=None) if taken else row
-                self.duels[key] = lost
-                self._insert([lost])
+                if not self._insert([row]) and row.query is not None:  # the query has another duel by now
+                    row = row._replace(query=None)
+                    self._insert([row])
+                self.duels[key] = row
 
     def _tell(self, entry: Tell) -> Told:
         key = entry.session, entry.number
@@ -398,13 +413,13 @@ class _Page:
 
     def _keep(self, kept: Kept) -> None:
         """The newest two stay: if one is damaged, there is another."""
-        self.storage.run_many(
+        self.storage.write(
             "INSERT INTO snapshots (tournament, number, state, bandit, sha256) VALUES (?, ?, ?, ?, ?) "
             "ON CONFLICT (tournament, number) DO UPDATE SET state = excluded.state, bandit = excluded.bandit, "
             "sha256 = excluded.sha256",
             [(self.owner, *kept, _digest(kept))],
         )
-        self.storage.run_many(
+        self.storage.write(
             "DELETE FROM snapshots WHERE tournament = ? AND number < "
             "(SELECT number FROM snapshots WHERE tournament = ? ORDER BY number DESC LIMIT 1 OFFSET 1)",
             [(self.owner, self.owner)],
@@ -418,19 +433,19 @@ class _Page:
         return event
 
     def _save(self, before: int) -> None:
-        run = self.storage.run_many
+        write = self.storage.write
         if self.changed:
-            run(
+            write(
                 "UPDATE duels SET state = ?, outcome = ?, page = ? WHERE tournament = ? AND session = ? AND number = ?",
                 [(row.state, row.outcome, row.page, self.owner, *key) for key, row in self.changed.items()],
             )
         if self.number > before:
             lines = [(self.owner, event.number, event.time, event.kind, _text(event.body)) for event in self.events]
-            run("INSERT INTO journal (tournament, number, time, kind, body) VALUES (?, ?, ?, ?, ?)", lines)
-            run("UPDATE tournaments SET number = ?, time = ? WHERE id = ?", [(self.number, self.time, self.owner)])
+            write("INSERT INTO journal (tournament, number, time, kind, body) VALUES (?, ?, ?, ?, ?)", lines)
+            write("UPDATE tournaments SET number = ?, time = ? WHERE id = ?", [(self.number, self.time, self.owner)])
         grown = [(self.owner, name, by) for name, by in self.counts.items() if by]
         if grown:
-            run(
+            write(
                 "INSERT INTO counters (tournament, name, value) VALUES (?, ?, ?) "
                 "ON CONFLICT (tournament, name) DO UPDATE SET value = counters.value + excluded.value",
                 sorted(grown),
@@ -455,6 +470,14 @@ def _digest(kept: Kept) -> str:
     return hashlib.sha256(str(kept.number).encode() + b"\n" + kept.state.encode() + b"\n" + kept.bandit).hexdigest()
 
 
-def _chunks(values: list[Any]) -> Iterator[list[Any]]:
+def _by_query(read: Callable[..., list[tuple[Any, ...]]], owner: int, queries: Sequence[str]) -> dict[str, DuelRow]:
+    found = {}
+    for some in _chunks(queries):
+        for row in read(f"{_FIND} query IN ({', '.join('?' * len(some))})", (owner, *some)):
+            found[row[2]] = DuelRow(*row)
+    return found
+
+
+def _chunks(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
     for start in range(0, len(values), _KEYS):
         yield values[start : start + _KEYS]

@@ -5,7 +5,7 @@ import os
 import secrets
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -71,7 +71,11 @@ class SqliteStorage(SqlStorage):
         except sqlite3.Error as error:
             raise StorageError(f"cannot write to {self.path}: {error}") from error
 
-    def run_many(self, statement: str, rows: Iterable[Sequence[Any]]) -> int:
+    def write(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Write, in a transaction."""
+        self._writer.executemany(statement, rows)
+
+    def run_many(self, statement: str, rows: Sequence[Sequence[Any]]) -> int:
         """Write, in a transaction; how many rows have changed."""
         return self._writer.executemany(statement, rows).rowcount
 

@@ -163,6 +163,9 @@ class Storage(Protocol):
     def duel_of(self, tournament: str, query: str) -> DuelRow | None:
         """The duel of that query."""
 
+    def duels_of(self, tournament: str, queries: Sequence[str]) -> dict[str, DuelRow]:
+        """The duels of those queries that have one."""
+
     def duels(self, tournament: str, limit: int, before: tuple[int, int] | None = None) -> list[DuelRow]:
         """The latest duels, or the latest ones before a session and number; newest first."""
 
@@ -189,6 +192,9 @@ class Storage(Protocol):
 
     def leads(self, tournament: str) -> bool:
         """Whether this process is the one that lets duels of this tournament expire and resolves them."""
+
+    def resign(self, tournament: str) -> None:
+        """This process does not lead a tournament any more: another one may."""
 
     def keys(self) -> list[KeyRow]:
         """The API keys."""

@@ -9,6 +9,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from functools import partial
 from hashlib import blake2b
+from itertools import islice
 from time import time as now
 from types import TracebackType
 from typing import Any, Self
@@ -139,7 +140,9 @@ class Tournament:
         try:
             (created,) = writer.put(name, [Created(now(), settings.to_dict())]).result()
             if created is None and not exist_ok:
-                raise TournamentExists(f"{name!r} is in {storage} already: open it, or create it with exist_ok=True")
+                raise TournamentExists(
+                    f"{name!r} is in {writer.storage.url} already: open it, or create it with exist_ok=True"
+                )
             if created is None:
                 _check_same(name, _settings(writer.storage, name), settings, seeded=seed is not None)
             return cls._opened(name, writer)
@@ -153,7 +156,9 @@ class Tournament:
         writer = enter(storage, _checked("the name of a tournament", name))
         try:
             if name not in (known := writer.storage.names()):
-                raise UnknownTournament(f"no tournament {name!r} in {storage}, which has {', '.join(known) or 'none'}")
+                raise UnknownTournament(
+                    f"no tournament {name!r} in {writer.storage.url}, which has {', '.join(known) or 'none'}"
+                )
             return cls._opened(name, writer)
         except BaseException:
             leave(writer, name)
@@ -205,10 +210,16 @@ class Tournament:
         ]
         new: list[Issue] = []
         refused: dict[str, int] = {}
+        self._check()
+        try:
+            stored = self._stored([query for query, _ in checked if query is not None])
+        except StorageError:
+            if not self._storage.shared:
+                raise
+            return [self._no_duel("storage") for _ in checked]  # its machine is away: users see their results
         with self._lock:
-            self._check()
             time = self._time()
-            duels = [self._ask(query, client, time, new, refused) for query, client in checked]
+            duels = [self._ask(query, client, time, stored, new, refused) for query, client in checked]
             self._unwritten += len(new)
         if new and self._storage.shared and any(issue.row.query is not None for issue in new):
             duels = self._agree(duels, new)
@@ -219,9 +230,15 @@ class Tournament:
         return duels
 
     def _ask(
-        self, query: str | None, client: str | None, time: float, new: list[Issue], refused: dict[str, int]
+        self,
+        query: str | None,
+        client: str | None,
+        time: float,
+        stored: Mapping[str, DuelRow],
+        new: list[Issue],
+        refused: dict[str, int],
     ) -> LiveDuel:
-        if query is not None and (row := self._row_of(query)) is not None:
+        if query is not None and (row := self._remembered(query) or stored.get(query)) is not None:
             return self._live(row)
         why = self._refusal(query, client, time, len(new))
         if why is not None:
@@ -246,7 +263,7 @@ class Tournament:
             return shadow
         if client in self._clients:
             self._clients[client] += 1
-        if query is not None:
+        if query is not None and not self._storage.shared:  # there, another process may be first
             if len(self._recent) >= _RECENT:
                 self._recent, self._earlier = {}, self._recent
             self._recent[query] = row
@@ -255,13 +272,23 @@ class Tournament:
 
     def _agree(self, duels: list[LiveDuel], new: list[Issue]) -> list[LiveDuel]:
         """Where other processes ask, too: the duel that a query has is the one that was written first."""
-        stored = {issue.row.id: row for issue, row in zip(new, self._writer.put(self.name, new).result(), strict=True)}
-        return [self._live(stored[duel.id]) if duel.id in stored else duel for duel in duels]
+        mine = [issue.row.id for issue in new]
+        try:
+            rows: list[DuelRow] = self._writer.put(self.name, new).result()
+        except StorageError:
+            return [self._no_duel("storage") if duel.id in mine else duel for duel in duels]
+        with self._lock:
+            self._unwritten = max(0, self._unwritten - sum(row.id != id for row, id in zip(rows, mine, strict=True)))
+            stored = dict(zip(mine, rows, strict=True))
+            return [self._live(stored[duel.id]) if duel.id in stored else duel for duel in duels]
 
-    def _row_of(self, query: str) -> DuelRow | None:
-        """The duel of a query: on its way to the storage, or there."""
-        row = self._recent.get(query) or self._earlier.get(query)
-        return self._storage.duel_of(self.name, query) if row is None else row
+    def _stored(self, queries: Sequence[str]) -> dict[str, DuelRow]:
+        """The duels of queries, as far as they are in the storage and not remembered."""
+        unknown = [query for query in queries if self._remembered(query) is None]
+        return self._storage.duels_of(self.name, unknown) if unknown else {}
+
+    def _remembered(self, query: str) -> DuelRow | None:
+        return self._recent.get(query) or self._earlier.get(query)
 
     def _refusal(self, query: str | None, client: str | None, time: float, more: int) -> str | None:
         """Why there is no duel, or None."""
@@ -296,6 +323,8 @@ class Tournament:
         return self._clients[client]
 
     def _live(self, row: DuelRow) -> LiveDuel:
+        if max(row.first, row.second) >= len(self._state.rankers):
+            self._follow()  # another process has added rankers
         rankers, name = self._state.rankers, row.id
         digest = blake2b(name.encode(), key=self._seed_key, digest_size=6).digest()  # 48 bits: exact in any JSON
         seed, sign = int.from_bytes(digest, "little"), partial(ticket_of, row, self.name, self._storage.secret)
@@ -423,6 +452,8 @@ class Tournament:
         self._check()
         self._writer.flush(self.name)
         self._sweep()
+        if self._storage.shared:
+            self._counts = self._storage.counts(self.name)
         return self._counted()
 
     def _counted(self) -> Counts:
@@ -533,9 +564,8 @@ class Tournament:
         """What is due: duels expire, and what other processes have written is taken in. Called now and then."""
         try:
             if self._storage.shared:
-                with self._lock:
-                    self._follow()
-                    self._counts = self._storage.counts(self.name)
+                self._follow()
+                self._counts = self._storage.counts(self.name)
             if self._storage.leads(self.name):
                 self._sweep()
             if self._writer.failure is not None:
@@ -564,17 +594,20 @@ class Tournament:
 
     def _happened(self, events: list[Event], counts: dict[str, int]) -> None:
         """A commit is durable: learn from it."""
+        if events and events[0].number > self._state.number + 1:
+            self._follow()
         with self._lock:
             for name, by in counts.items():
                 self._counts[name] = self._counts.get(name, 0) + by
             self._unwritten = max(0, self._unwritten - counts.get("issued", 0))
-            if events and events[0].number > self._state.number + 1:
-                self._follow()
             self._learn(events)
 
     def _follow(self) -> None:
-        """Take in what others have written to the journal."""
-        self._learn(self._storage.read(self.name, self._state.number))
+        """Take in what others have written to the journal. Nobody waits for the storage meanwhile."""
+        events = self._storage.read(self.name, self._state.number)
+        while some := list(islice(events, 1000)):
+            with self._lock:
+                self._learn(some)
 
     def _learn(self, events: Iterable[Event]) -> None:
         state = self._state
