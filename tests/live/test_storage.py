@@ -54,14 +54,15 @@ def test_what_is_committed_is_read(url: str) -> None:
     told = Event(2, 2.0, "told", {"duel": "1-1", "first": 3, "second": 4, "outcome": "tie"})
     assert done.events["x"] == [told, Event(3, 2.0, "told", told.body | {"duel": "1-2", "outcome": "first"})]
     assert done.counts["x"] == {"issued": 1, "told": 2}
-    assert storage.duel("x", 1, 1) == storage.duel_of("x", "q") == row(1, "q", state="told", outcome="tie")
+    assert storage.duel("x", 1, 1) == storage.duels_of("x", ["p", "q"])["q"] == row(1, "q", state="told", outcome="tie")
     storage.close()
     storage = storage_at(url)
     assert storage.names() == ["x", "y"]
     assert list(storage.read("x"))[:2] == [Event(1, 0.0, "created", {"a": 1}), told]
     assert [event.number for event in storage.read("x", 1)] == [2, 3]
     assert list(storage.read("z")) == []
-    assert storage.duel("y", 1, 1) is storage.duel("x", 2, 1) is storage.duel_of("y", "q") is None
+    assert storage.duel("y", 1, 1) is storage.duel("x", 2, 1) is None
+    assert storage.duels_of("y", ["q"]) == {}
     assert storage.counts("x") == {"issued": 2, "told": 2}
     assert [duel.number for duel in storage.duels("x", 5)] == [2, 1]
     assert [duel.number for duel in storage.duels("x", 5, (1, 2))] == [1]

@@ -208,6 +208,7 @@ class Tournament:
         with self._lock:
             self._check()
             time = self._time()
+            self._find([query for query, _ in checked if query is not None])
             duels = [self._ask(query, client, time, new, refused) for query, client in checked]
             self._unwritten += len(new)
         if new and self._storage.shared and any(issue.row.query is not None for issue in new):
@@ -221,7 +222,7 @@ class Tournament:
     def _ask(
         self, query: str | None, client: str | None, time: float, new: list[Issue], refused: dict[str, int]
     ) -> LiveDuel:
-        if query is not None and (row := self._row_of(query)) is not None:
+        if query is not None and (row := self._recent.get(query)) is not None:
             return self._live(row)
         why = self._refusal(query, client, time, len(new))
         if why is not None:
@@ -247,8 +248,6 @@ class Tournament:
         if client in self._clients:
             self._clients[client] += 1
         if query is not None:
-            if len(self._recent) >= _RECENT:
-                self._recent, self._earlier = {}, self._recent
             self._recent[query] = row
         new.append(Issue(row))
         return self._live(row)
@@ -258,10 +257,20 @@ class Tournament:
         stored = {issue.row.id: row for issue, row in zip(new, self._writer.put(self.name, new).result(), strict=True)}
         return [self._live(stored[duel.id]) if duel.id in stored else duel for duel in duels]
 
-    def _row_of(self, query: str) -> DuelRow | None:
-        """The duel of a query: on its way to the storage, or there."""
-        row = self._recent.get(query) or self._earlier.get(query)
-        return self._storage.duel_of(self.name, query) if row is None else row
+    def _find(self, queries: list[str]) -> None:
+        """Let the recent duels know those of these queries, be they on their way to the storage, or there."""
+        if len(self._recent) >= _RECENT:
+            self._recent, self._earlier = {}, self._recent
+        unknown = []
+        for query in queries:
+            if query not in self._recent:
+                row = self._earlier.get(query)
+                if row is None:
+                    unknown.append(query)
+                else:
+                    self._recent[query] = row
+        if unknown:
+            self._recent.update(self._storage.duels_of(self.name, unknown))
 
     def _refusal(self, query: str | None, client: str | None, time: float, more: int) -> str | None:
         """Why there is no duel, or None."""
@@ -374,10 +383,12 @@ class Tournament:
         """Session and number of a duel, and all of it if a ticket vouches for it; no duel has (0, 0)."""
         text = duel
         if isinstance(duel, LiveDuel):
+            if duel.sign is None:
+                return 0, 0, None
             if isinstance(duel.sign, partial):  # made by this process
                 row: DuelRow = duel.sign.args[0]
                 return row.session, row.number, row
-            text = duel.ticket or duel.id or ""
+            text = duel.sign()
         if not isinstance(text, str):
             raise TypeError(f"duel must be what ask() has returned, or its id or ticket, got {duel!r}")
         session, dash, number = text.partition("-")
