@@ -305,12 +305,14 @@ class _Page:
     def _find(self) -> None:
         """The duels that entries name; those that only a ticket knows are written now."""
         named = [entry for entry in self.entries if isinstance(entry, Tell | Show | Void)]
-        keys = list({(entry.session, entry.number) for entry in named})
-        for some in _chunks(keys):
-            marks = ", ".join(["(?, ?)"] * len(some))
-            values = [value for key in some for value in key]
-            for found in self.storage.fetch(f"{_FIND} (session, number) IN (VALUES {marks})", (self.owner, *values)):
-                self.duels[found[0], found[1]] = DuelRow(*found)
+        sessions: dict[int, set[int]] = {}
+        for entry in named:
+            sessions.setdefault(entry.session, set()).add(entry.number)
+        for session, numbers in sessions.items():
+            for some in _chunks(list(numbers)):
+                find = f"{_FIND} session = ? AND number IN ({', '.join('?' * len(some))})"
+                for found in self.storage.fetch(find, (self.owner, session, *some)):
+                    self.duels[session, found[1]] = DuelRow(*found)
         for entry in named:
             key = entry.session, entry.number
             if key not in self.duels and not isinstance(entry, Void) and (row := entry.row) is not None:
