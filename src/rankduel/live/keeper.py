@@ -86,5 +86,6 @@ class Keeper:
             why = crossed(rail, events, pages)
             if why is not None:
                 _log.warning("%s: paused, %s", t.name, why)
+                self.seen.clear()  # once it is started again, what was seen is forgotten
                 t.write([Change(time, "paused", {"reason": why, "by": "guardrail"})])
                 return
