@@ -123,11 +123,11 @@ def test_what_is_no_formula_stays() -> None:
 
 def test_columns_in_any_order_among_others() -> None:
     lines = [
-        "\ufeffid,winner,model_b,judge,model_a",
+        "\ufeffwinner,model_b,judge,model_a",
         "",
-        "1,tie (bothbad),b,x,a",
-        "2,model_a,b,x,'=a",
-        "3,both_bad,b,y,a",
+        "tie (bothbad),b,x,a",
+        "model_a,b,x,'=a",
+        "both_bad,b,y,a",
     ]
     assert list(read_csv(lines)) == [Battle("a", "b", TIE), Battle("=a", "b", FIRST), Battle("a", "b", TIE)]
     text = '\n{"winner": "model_b", "turn": 1, "model_b": "b", "model_a": "a"}\n'

@@ -1,4 +1,5 @@
 import json
+import time
 from typing import Any
 
 import pytest
@@ -76,6 +77,15 @@ def test_only_three_fields_are_needed() -> None:
 )
 def test_ways_to_write_a_time(timestamp: object) -> None:
     assert one(event(timestamp=timestamp)).time == 1_800_000_000.0
+
+
+def test_a_time_without_a_zone_is_utc_wherever_the_server_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as tokyo:
+        tokyo.setenv("TZ", "Asia/Tokyo")
+        time.tzset()
+        seconds = one(event(timestamp="2027-01-15T08:00:00")).time
+    time.tzset()
+    assert seconds == 1_800_000_000.0
 
 
 def test_milliseconds_are_kept() -> None:
