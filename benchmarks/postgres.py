@@ -130,7 +130,7 @@ def takeover(url: str) -> float:
     leader = (
         "import sys, time, rankduel as rd\n"
         "t = rd.Tournament.open(sys.argv[2], storage=sys.argv[1])\n"
-        "while not t._storage.leads(t.name): time.sleep(0.01)\n"
+        "while not t.storage.leads(t.name): time.sleep(0.01)\n"
         "print('leads', flush=True)\n"
         "time.sleep(600)\n"
     )
@@ -138,9 +138,9 @@ def takeover(url: str) -> float:
         assert holder.stdout is not None
         holder.stdout.readline()
         with rd.Tournament.open(name, storage=url) as t:
-            assert not t._storage.leads(name)
+            assert not t.storage.leads(name)
             holder.kill()
-            return until(lambda: name in t._storage._led)  # type: ignore[attr-defined]
+            return until(lambda: name in t.storage._led)  # type: ignore[attr-defined]
 
 
 def until(true: Callable[[], bool]) -> float:

@@ -71,7 +71,8 @@ class Model(RuleBasedStateMachine):
     @rule(data=st.data(), outcome=st.sampled_from(rd.Outcome))
     def tell(self, data: st.DataObject, outcome: rd.Outcome) -> None:
         known = data.draw(st.sampled_from(self.duels))
-        named = data.draw(st.sampled_from([known.duel, known.duel.id or "", known.duel.ticket or ""]))
+        ways: list[rd.live.LiveDuel | str] = [known.duel, known.duel.id or "", known.duel.ticket or ""]
+        named = data.draw(st.sampled_from(ways))
         receipt = self.t.tell(named, outcome)
         if known.outcome is not None:
             assert receipt.status == ("duplicate" if outcome is known.outcome else "conflict")

@@ -142,7 +142,7 @@ def test_the_same_query_gets_one_duel_whoever_asks(url: str, monkeypatch: pytest
         queries = [(f"q{number}", None) for number in range(300)]
         with monkeypatch.context() as patched, ThreadPoolExecutor(4) as pool:
             for t in (one, two):
-                patched.setattr(t._storage, "duels_of", lambda *_: {})  # both ask before either is stored
+                patched.setattr(t.storage, "duels_of", lambda *_: {})  # both ask before either is stored
             asked: list[Any] = []
             for start in range(0, 300, 30):
                 some = queries[start : start + 30]
@@ -196,7 +196,7 @@ def test_a_ticket_whose_query_gets_another_duel_at_that_moment_is_told_once(url:
     """Its own row must not be swallowed by the conflict: then it would be accepted again and again."""
     with create(url) as t:
         lost = DuelRow(77, 1, "q", None, 0, 1, None, None, time.time(), time.time() + 600)
-        ticket = ticket_of(lost, "search", t._storage.secret)
+        ticket = ticket_of(lost, "search", t.storage.secret)
         with sql(url) as connection:
             ((owner,),) = connection.execute("SELECT id FROM tournaments")
             with connection.transaction():
@@ -253,18 +253,18 @@ def test_who_was_cut_off_does_not_believe_to_lead(url: str, postgres: Server) ->
 
 def test_a_tournament_that_is_closed_is_led_by_another(url: str) -> None:
     with create(url) as one, Tournament.create("stays", rankers=NAMES, storage=url):
-        until(lambda: one._storage.leads("search"))
+        until(lambda: one.storage.leads("search"))
         with create(other(url)) as two:
-            assert not two._storage.leads("search")
+            assert not two.storage.leads("search")
             one.close()
-            until(lambda: two._storage.leads("search"))
+            until(lambda: two.storage.leads("search"))
 
 
 def test_duels_expire_by_whoever_leads(url: str) -> None:
     one, two = create(url, expires_after=0.1), create(other(url), expires_after=0.1)
     duel = one.ask("q")
     one.close()
-    until(lambda: (row := two._storage.duel_of("search", "q")) is not None and row.state == "expired")
+    until(lambda: (row := two.storage.duels_of("search", ["q"]).get("q")) is not None and row.state == "expired")
     assert two.tell(duel.id or "", FIRST).status == "late"
     two.close()
 
@@ -282,9 +282,9 @@ def test_an_idle_connection_that_was_cut_is_not_noticed(url: str, postgres: Serv
             assert t.tell(duel, FIRST).status == "accepted"
         time.sleep(1.1)  # idle for longer than that, it is looked after before it is used
         postgres.cut(url)
-        t._storage.add_key(rd.live.storage.KeyRow("k", "site", "ask", "digest", 1.0))
+        t.storage.add_key(rd.live.storage.KeyRow("k", "site", "ask", "digest", 1.0))
         postgres.cut(url)
-        assert len(t._storage.keys()) == 1
+        assert len(t.storage.keys()) == 1
         assert t.counts.told == 3
         assert learnt(State.replay(t.journal())) == learnt(t._state)
 
@@ -341,7 +341,7 @@ def test_a_database_that_is_down(url: str, postgres: Server) -> None:
             refused = [t.ask("other"), t.ask(), t.ask("q")]
             with pytest.raises(rd.StorageError, match="cannot write to postgresql://postgres@127.0.0.1"):
                 t.tell(duel, FIRST)
-            assert not t._storage.leads("search")
+            assert not t.storage.leads("search")
             assert t.ask().why == "storage"
         finally:
             postgres.start()
@@ -349,7 +349,7 @@ def test_a_database_that_is_down(url: str, postgres: Server) -> None:
         assert refused[0].first == "b"
         until(lambda: t.ask("later").id is not None)
         assert t.tell(duel, FIRST).status == "accepted"
-        until(lambda: t._storage.leads("search"))
+        until(lambda: t.storage.leads("search"))
     with Tournament.open("search", storage=url) as t:
         assert t.counts.told == 1
 
@@ -419,8 +419,8 @@ def test_every_statement_goes_by_an_index(url: str) -> None:
     with create(url) as t, sql(url) as connection:
         t.tell_many([(duel, FIRST) for duel in t.ask_many([(f"q{number}", "c") for number in range(500)])])
         duels = t.ask_many([(f"r{number}", "c") for number in range(500)])
-        t._storage.due("search", 0.0, 10)
-        t._storage.asked_by("search", "c", 0.0)
+        t.storage.due("search", 0.0, 10)
+        t.storage.asked_by("search", "c", 0.0)
         t.duels(10, "1-9")
         connection.execute("SELECT pg_stat_force_next_flush()")
         before = scans(connection)
@@ -428,9 +428,9 @@ def test_every_statement_goes_by_an_index(url: str) -> None:
             t.ask_many([(f"q{number}", None) for number in range(40)])
             t.tell_many([(duel, FIRST) for duel in duels])
             t.tell("1-1", FIRST)
-            t._storage.due("search", 0.0, 10)
-            t._storage.overdue("search", 0.0)
-            t._storage.asked_by("search", "c", 0.0)
+            t.storage.due("search", 0.0, 10)
+            t.storage.overdue("search", 0.0)
+            t.storage.asked_by("search", "c", 0.0)
             t.duels(10, "1-9")
             list(t.journal(900))
         t.close()

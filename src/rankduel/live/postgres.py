@@ -83,6 +83,7 @@ class PostgresStorage(SqlStorage):
 
     shared = True
     locked = "FOR UPDATE"
+    values = "json_array_elements_text(?::json) AS listed (value)"
 
     def __init__(self, url: str, *, own: bool = True) -> None:
         address = _address(url)
@@ -156,11 +157,17 @@ class PostgresStorage(SqlStorage):
         self._pipeline.sync()  # a mere flush would not start the clock for transactions that stand still
         return cursor.rowcount
 
-    def fetch(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Read or write, in a transaction."""
-        cursor = self._writing.execute(_numbered(statement), values, binary=True)
+    def run_each(self, statement: str, rows: Sequence[Sequence[Any]]) -> list[int]:
+        """The same, for each of them."""
+        cursors = [self._send(statement, [row]) for row in rows]
         self._pipeline.sync()
-        return cursor.fetchall()
+        return [cursor.rowcount for cursor in cursors]
+
+    def fetch_each(self, statement: str, given: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:
+        """Read or write, in a transaction."""
+        cursors = [self._writing.execute(_numbered(statement), values, binary=True) for values in given]
+        self._pipeline.sync()
+        return [row for cursor in cursors for row in cursor.fetchall()]
 
     def _send(self, statement: str, rows: Sequence[Sequence[Any]]) -> "psycopg.Cursor[tuple[Any, ...]]":
         """Many rows go as one statement."""

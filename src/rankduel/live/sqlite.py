@@ -16,6 +16,7 @@ from rankduel.live.sql import SCHEMA, SqlStorage, tables
 __all__ = ["SqliteStorage"]
 
 _OURS = 0x52414E4B  # "RANK": what SQLite calls the application id
+_MAPPED = 2**32  # bytes of the file that are read in place
 _TABLES = tables(id="INTEGER PRIMARY KEY", int="INTEGER", float="REAL", bytes="BLOB", clustered="WITHOUT ROWID")
 
 
@@ -53,6 +54,7 @@ class SqliteStorage(SqlStorage):
         connection = sqlite3.connect(self.path, timeout=10, isolation_level=None, check_same_thread=False)
         connection.execute("PRAGMA synchronous = FULL")  # a commit returns when the log is on the disk
         connection.execute("PRAGMA cache_size = -65536")  # 64 MB
+        connection.execute(f"PRAGMA mmap_size = {_MAPPED}")  # each commit empties the reader's cache: no copy, no cost
         return connection
 
     @contextmanager
@@ -79,9 +81,13 @@ class SqliteStorage(SqlStorage):
         """Write, in a transaction; how many rows have changed."""
         return self._writer.executemany(statement, rows).rowcount
 
-    def fetch(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    def run_each(self, statement: str, rows: Sequence[Sequence[Any]]) -> list[int]:
+        """The same, for each of them."""
+        return [self._writer.execute(statement, row).rowcount for row in rows]
+
+    def fetch_each(self, statement: str, given: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:
         """Read or write, in a transaction."""
-        return self._writer.execute(statement, values).fetchall()
+        return [row for values in given for row in self._writer.execute(statement, values).fetchall()]
 
     def select(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Read what is durable, from any thread."""
