@@ -72,7 +72,7 @@ def test_the_tables_are_made_once_however_many_start(url: str) -> None:
 
 
 def test_another_version_is_refused(url: str) -> None:
-    with pytest.raises(rd.StorageError, match="no storage at postgresql://postgres@127.0.0.1"):
+    with pytest.raises(rd.StorageError, match=r"no storage at postgresql://postgres@127.0.0.1"):
         storage_at(url, own=False)
     create(url).close()
     storage_at(url, own=False).close()
@@ -311,7 +311,7 @@ def test_a_transaction_cut_in_its_commit_is_told_again(url: str) -> None:
             told = pool.submit(t.tell, duel, FIRST)  # it waits for the counter, with its commit on the way
             until(lambda: waiting(watcher))
             watcher.execute("SELECT pg_terminate_backend(%s)", (waiting(watcher)[0],))
-            with pytest.raises(rd.StorageError, match="cannot write to postgresql://postgres@127.0.0.1"):
+            with pytest.raises(rd.StorageError, match=r"cannot write to postgresql://postgres@127.0.0.1"):
                 told.result()
         assert t._state.bandit.told == 0
         assert t.tell(duel, FIRST).status == "accepted"
@@ -339,7 +339,7 @@ def test_a_database_that_is_down(url: str, postgres: Server) -> None:
         postgres.stop()
         try:
             refused = [t.ask("other"), t.ask(), t.ask("q")]
-            with pytest.raises(rd.StorageError, match="cannot write to postgresql://postgres@127.0.0.1"):
+            with pytest.raises(rd.StorageError, match=r"cannot write to postgresql://postgres@127.0.0.1"):
                 t.tell(duel, FIRST)
             assert not t.storage.leads("search")
             assert t.ask().why == "storage"
@@ -359,7 +359,7 @@ def test_a_process_that_stops_within_a_transaction_is_cut_off(url: str) -> None:
         create(url).close()
         storage = PostgresStorage(url)
         storage._writer.connected().execute("SET idle_in_transaction_session_timeout = '200ms'")
-        with pytest.raises(rd.StorageError), storage.transaction():
+        with pytest.raises(rd.StorageError), storage.transaction():  # noqa: PT012
             storage.fetch("SELECT 1 FROM tournaments FOR UPDATE")
             connection.execute("UPDATE tournaments SET time = time")  # goes on when the other one is cut off
             storage.fetch("SELECT 1")

@@ -60,7 +60,8 @@ SET lock_timeout = '15s';
 -- So is a machine that is gone without a word: its locks are free after about ten seconds.
 SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3;
 -- Each statement has its index; a plan that was made while a table was empty must not say otherwise.
-SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET plan_cache_mode = force_generic_plan;
+SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;
+SET plan_cache_mode = force_generic_plan;
 -- Stronger promises than `on` are left as they are.
 SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'
 """
@@ -112,7 +113,7 @@ class PostgresStorage(SqlStorage):
         for trial in count(1):
             try:
                 return super().commit(batch)
-            except _Undone:
+            except _UndoneError:
                 if trial == _TRIES:
                     raise
                 sleep(random() * 0.01 * 2**trial)
@@ -144,7 +145,7 @@ class PostgresStorage(SqlStorage):
                     raise
             except psycopg.Error as error:
                 others = isinstance(error, psycopg.errors.DeadlockDetected | psycopg.errors.SerializationFailure)
-                kind = _Undone if others or (self._writer.cut and not doubtful) else StorageError
+                kind = _UndoneError if others or (self._writer.cut and not doubtful) else StorageError
                 raise kind(f"cannot write to {self.url}: {_said(error)}") from error
 
     def write(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
@@ -216,7 +217,7 @@ class PostgresStorage(SqlStorage):
             line.close()
 
 
-class _Undone(StorageError):
+class _UndoneError(StorageError):
     """A transaction that has certainly left no trace."""
 
 

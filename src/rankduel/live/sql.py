@@ -119,8 +119,8 @@ class SqlStorage(ABC):
     def leads(self, tournament: str) -> bool:
         """Whether this process is the one that lets duels of this tournament expire and resolves them."""
 
-    def resign(self, tournament: str) -> None:
-        """This process does not lead a tournament any more: another one may."""
+    def resign(self, tournament: str) -> None:  # noqa: B027 - where nobody else may lead, there is nothing to do
+        """Let another process lead a tournament."""
 
     @abstractmethod
     def close(self) -> None:
@@ -249,9 +249,7 @@ class SqlStorage(ABC):
     def add_key(self, key: KeyRow) -> None:
         """Store a new API key."""
         with self.transaction():
-            self.write(
-                "INSERT INTO keys (id, name, scopes, digest, created, revoked) VALUES (?, ?, ?, ?, ?, ?)", [key]
-            )
+            self.write("INSERT INTO keys (id, name, scopes, digest, created, revoked) VALUES (?, ?, ?, ?, ?, ?)", [key])
 
     def revoke_key(self, id: str, time: float) -> bool:
         """End an API key; False if there is no such key."""

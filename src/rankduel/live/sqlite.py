@@ -58,7 +58,7 @@ class SqliteStorage(SqlStorage):
         return connection
 
     @contextmanager
-    def transaction(self, *, durable: bool = True) -> Iterator[None]:  # noqa: ARG002 - always
+    def transaction(self, *, durable: bool = True) -> Iterator[None]:
         """Durable at its end, or not at all."""
         try:
             with self._writing:

@@ -163,9 +163,6 @@ class Storage(Protocol):
     def duels_of(self, tournament: str, queries: list[str]) -> dict[str, DuelRow]:
         """The duels of these queries, for those that have one."""
 
-    def duels_of(self, tournament: str, queries: Sequence[str]) -> dict[str, DuelRow]:
-        """The duels of those queries that have one."""
-
     def duels(self, tournament: str, limit: int, before: tuple[int, int] | None = None) -> list[DuelRow]:
         """The latest duels, or the latest ones before a session and number; newest first."""
 
@@ -194,7 +191,7 @@ class Storage(Protocol):
         """Whether this process is the one that lets duels of this tournament expire and resolves them."""
 
     def resign(self, tournament: str) -> None:
-        """This process does not lead a tournament any more: another one may."""
+        """Let another process lead a tournament."""
 
     def keys(self) -> list[KeyRow]:
         """The API keys."""
