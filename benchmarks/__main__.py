@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Sequence
 
 import rankduel as rd
-from benchmarks import impressions, instructions, live, loading, multileaving, running_time, speed, start
+from benchmarks import impressions, instructions, live, loading, multileaving, postgres, running_time, speed, start
 
 
 def parser() -> argparse.ArgumentParser:
@@ -19,6 +19,7 @@ def parser() -> argparse.ArgumentParser:
         "--loading", type=float, metavar="FRACTION", help="only a file of that fraction of MSLR-WEB30K"
     )
     options.add_argument("--live", action="store_true", help="only the live tournament")
+    options.add_argument("--postgres", metavar="URL", help="only live tournaments in that PostgreSQL database")
     return options
 
 
@@ -33,6 +34,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         return
     if asked.live:
         live.report(quick=asked.quick)
+        return
+    if asked.postgres is not None:
+        postgres.report(asked.postgres, quick=asked.quick)
         return
     repeat = 1 if asked.quick else asked.repeat
     speed.report(only=asked.bandit, repeat=repeat, quick=asked.quick)

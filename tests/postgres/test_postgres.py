@@ -422,7 +422,6 @@ def test_every_statement_goes_by_an_index(url: str) -> None:
         t.storage.due("search", 0.0, 10)
         t.storage.asked_by("search", "c", 0.0)
         t.duels(10, "1-9")
-        connection.execute("SELECT pg_stat_force_next_flush()")
         before = scans(connection)
         for _ in range(8):
             t.ask_many([(f"q{number}", None) for number in range(40)])
