@@ -192,6 +192,18 @@ def test_a_ranker_that_another_process_has_just_added(url: str, monkeypatch: pyt
         assert two.ask("q") == duel
 
 
+def test_signals_find_the_duel_that_a_query_has(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with create(url) as one, create(other(url)) as two:
+        duel = two.ask("q")
+        with monkeypatch.context() as patched:
+            patched.setattr(one.storage, "duels_of", lambda *_: {})
+            assert one.ask("q") == duel  # which one has chosen another, and found that it was late
+        two.show(duel, duel.interleave(["d1"], ["d2"], k=2))
+        seen = rd.live.Signal("q", "click", "d1", 1, time.time(), None, "k")
+        assert one.observe([seen]) == ["accepted"]
+        assert two.observe([seen, seen._replace(query_id="r")]) == ["duplicate", "unknown"]
+
+
 def test_a_ticket_whose_query_gets_another_duel_at_that_moment_is_told_once(url: str) -> None:
     """Its own row must not be swallowed by the conflict: then it would be accepted again and again."""
     with create(url) as t:

@@ -229,7 +229,7 @@ class _Line:
         self._address = address
         self._connection: _Connection | None = None
         self._process = os.getpid()
-        self._refusal: tuple[float, psycopg.Error] | None = None  # the last one, and until when it counts
+        self._refusal: tuple[float, str] | None = None  # until when the last one counts, and what it said
         self._tried = 0.0  # when
         self._closed = False
 
@@ -245,11 +245,11 @@ class _Line:
             raise StorageError("this storage is closed")
         if self._connection is None or self._connection.closed:
             if self._refusal is not None and monotonic() < self._refusal[0]:
-                raise self._refusal[1]
+                raise psycopg.OperationalError(self._refusal[1])
             try:
                 self._connection = _connect(self._address)
             except psycopg.Error as error:
-                self._refusal = monotonic() + _PAUSE, error
+                self._refusal = monotonic() + _PAUSE, str(error)
                 raise
         return self._connection
 

@@ -232,6 +232,8 @@ class Tournament:
         new: list[Issue] = []
         refused: dict[str, int] = {}
         self._check()
+        if self.storage.shared and self._writer.failure is not None:
+            return self._without_storage(len(checked))
         try:
             stored = self.storage.duels_of(self.name, queries) if self.storage.shared and queries else {}
         except StorageError:
@@ -300,6 +302,14 @@ class Tournament:
         """The machine of a shared storage is away: users still see their results."""
         with self._lock:
             return [self._no_duel("storage") for _ in range(asks)]
+
+    def _duels_of(self, queries: list[str]) -> dict[str, DuelRow]:
+        """The duels of these queries, be they on their way to the storage, or there."""
+        if self.storage.shared:
+            return self.storage.duels_of(self.name, queries)
+        with self._lock:
+            self._find(queries)
+            return {query: self._recent[query] for query in queries if query in self._recent}
 
     def _find(self, queries: list[str]) -> None:
         """Let the recent duels know those of these queries, be they on their way to the storage, or there."""
@@ -419,13 +429,11 @@ class Tournament:
         """
         self._check()
         listed = _listed("seen", seen)
-        with self._lock:
-            self._find([one.query_id for one in listed])
-            rows = {one.query_id: self._recent.get(one.query_id) for one in listed}
+        rows = self._duels_of([one.query_id for one in listed])
         time, entries, places = self.time(), [], []
         results = [Status.UNKNOWN] * len(listed)
         for place, one in enumerate(listed):
-            if (row := rows[one.query_id]) is not None:
+            if (row := rows.get(one.query_id)) is not None:
                 entries.append(_observed(one, row, time))
                 places.append(place)
         orphans = len(listed) - len(entries)
