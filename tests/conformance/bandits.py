@@ -97,8 +97,9 @@ class LearnsFromAsks(Wins):
     """Takes being asked for a win."""
 
     def pick(self) -> tuple[int, int]:
-        self.won[self.n_arms - 1] += 1
-        return super().pick()
+        picked = super().pick()
+        self.won[self.n_arms - 1] += 1000
+        return picked
 
 
 class LearnsFlipped(Wins):
