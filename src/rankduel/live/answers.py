@@ -35,8 +35,15 @@ class LiveDuel:
         return None if self.sign is None else self.sign()
 
     def interleave(self, list_a: Iterable[Hashable], list_b: Iterable[Hashable], k: int = 10) -> Interleaved:
-        """The page for the lists of `first` and `second`, best document first; the same again for the same lists."""
-        self.shown = self.method.interleave(list_a, list_b, k, seed=self.seed)
+        """The page for the lists of `first` and `second`, best document first; the same again for the same lists.
+
+        A search that finds nothing has a page without documents.
+        """
+        first, second = list(list_a), list(list_b)
+        if first or second:
+            self.shown = self.method.interleave(first, second, k, seed=self.seed)
+        else:
+            self.shown = Interleaved(self.method.name, ())
         return self.shown
 
 
