@@ -238,7 +238,7 @@ def test_a_search_that_finds_nothing(url: str) -> None:
         duel, shown = t.ask("a"), t.ask("b")
         assert duel.interleave([], []).documents == ()
         assert t.tell(duel, clicks=[]) == rd.live.Receipt(rd.live.Status.ACCEPTED, None)
-        shown.interleave(iter(()), [])
+        shown.interleave((), [])
         assert t.show(shown) == "accepted"
 
 

@@ -1,6 +1,6 @@
 """What a tournament hands out: duels by name, receipts for what it was told, and where it stands."""
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sized
 from dataclasses import dataclass, field
 
 from rankduel.interleaving import Interleaved, Interleaving
@@ -39,11 +39,10 @@ class LiveDuel:
 
         A search that finds nothing has a page without documents.
         """
-        first, second = list(list_a), list(list_b)
-        if first or second:
-            self.shown = self.method.interleave(first, second, k, seed=self.seed)
-        else:
+        if all(isinstance(found, Sized) and not len(found) for found in (list_a, list_b)):
             self.shown = Interleaved(self.method.name, ())
+        else:
+            self.shown = self.method.interleave(list_a, list_b, k, seed=self.seed)
         return self.shown
 
 
