@@ -27,7 +27,13 @@ def features_of(collection: rd.datasets.Collection, query: int) -> np.ndarray:
 def train(collection: rd.datasets.Collection, trees: int, leaves: int) -> lightgbm.Booster:
     """LambdaMART on all queries of a collection."""
     rows = np.concatenate([features_of(collection, query) for query in range(collection.n_queries)])
-    parameters = {"objective": "lambdarank", "num_leaves": leaves, "learning_rate": 0.2, "num_threads": 1, "verbose": -1}
+    parameters = {
+        "objective": "lambdarank",
+        "num_leaves": leaves,
+        "learning_rate": 0.2,
+        "num_threads": 1,
+        "verbose": -1,
+    }
     data = lightgbm.Dataset(rows, collection.grades, group=collection.sizes)
     return lightgbm.train(parameters, data, num_boost_round=trees)
 

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from bm25 import RANKERS, STOP_WORDS, Index
@@ -44,7 +44,7 @@ def needs(found: list[Passage], count: int) -> list[Need]:
 class Application:
     """What stands between users and the search engine. `duels` is a `Tournament` or, over HTTP, a `Client`."""
 
-    def __init__(self, index: Index, duels) -> None:
+    def __init__(self, index: Index, duels: Any) -> None:
         self.duels = duels
         self.search = cache(lambda query, name: index.search(query, BY_NAME[name]))
 
@@ -63,7 +63,7 @@ def use(application: Application, need: Need, number: int) -> None:
     """One search of one user."""
     duel = application.page(need.query, f"search-{number}")
     shown = duel.shown.documents
-    places = USER.click([int(document == need.passage) for document in shown], seed=number) if shown else []
+    places = USER.click([int(document == need.passage) for document in shown], seed=number)
     application.clicked(duel, [shown[place] for place in places])
 
 
@@ -72,7 +72,8 @@ def success(application: Application, everybody: list[Need]) -> dict[str, float]
     rates = {}
     for name in BY_NAME:
         lists = [(application.search(need.query, name), need.passage) for need in everybody]
-        rates[name] = float(np.mean([1 / (1 + found.index(sought)) if sought in found else 0 for found, sought in lists]))
+        places = [found.index(sought) + 1 if sought in found else np.inf for found, sought in lists]
+        rates[name] = float(np.mean(1 / np.array(places)))
     return rates
 
 
@@ -87,7 +88,7 @@ def play(application: Application, tournament: rd.Tournament, everybody: list[Ne
             if application.duels is not tournament:
                 application.duels.flush()  # a client sends in the background
             decision = tournament.decision()
-            print(f"{numbers.stop:7,} searches: {len(decision.left):2} rankers left, {decision.champion} is ahead")
+            print(f"{numbers.stop:7,} searches: {len(decision.left):2} left, ahead is {decision.champion}")
             if decision.winner or decision.tied:
                 return
 
@@ -108,16 +109,17 @@ def main() -> None:
             "python-docs",
             rankers=list(BY_NAME),
             storage=options.service or options.storage or f"sqlite:///{Path(folder) / 'duels.db'}",
-            tolerance=0.05,  # rankers whose win rates differ by less are as good as each other
+            tolerance=0.05,  # rankers that win 45 to 55 % of their duels are as good as each other
             seed=1,
             exist_ok=True,
         )
-        duels = rd.Client(options.service, tournament.name, deadline=0.25, baseline=RANKERS[0].name) if options.service else tournament
+        duels: Any = tournament
+        if options.service:
+            duels = rd.Client(options.service, tournament.name, deadline=0.25, baseline=RANKERS[0].name)
         application = Application(Index(found), duels)
         play(application, tournament, everybody, options.searches)
         decision = tournament.decision()
-        if duels is not tournament:
-            duels.close()
+        duels.close()
         tournament.close()
 
     print(decision)
@@ -125,7 +127,10 @@ def main() -> None:
     best = max(rates, key=rates.__getitem__)
     print(f"Truly, {decision.champion} has a success rate of {rates[decision.champion]:.3f}.")
     print(f"The best of all is {best} with {rates[best]:.3f}, the mean {np.mean(list(rates.values())):.3f}.")
-    print("The tournament was right." if best in decision.left else "The tournament was wrong.")
+    if decision.champion == best:
+        print("The tournament was right.")
+    else:
+        print(f"The best one is {'still among those left' if best in decision.left else 'out: this was wrong'}.")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from corpus import Passage, words
 
-STOP_WORDS = frozenset("a an and are as at be by for from if in is it not of on or that the this to with".split())
+STOP_WORDS = {
+    *("a", "an", "and", "are", "as", "at", "be", "by", "for", "from", "if", "in", "is"),
+    *("it", "not", "of", "on", "or", "that", "the", "this", "to", "with"),
+}
 
 
 class Ranker(NamedTuple):
