@@ -13,12 +13,15 @@ __all__ = [
     "Create",
     "DecisionOut",
     "DuelOut",
+    "EventOut",
+    "Gone",
     "Health",
     "Ingested",
     "JournalPage",
     "KnownDuel",
     "KnownDuels",
     "Leaderboard",
+    "Pair",
     "Preferences",
     "Query",
     "RankersIn",
@@ -26,6 +29,7 @@ __all__ = [
     "ReceiptOut",
     "Receipts",
     "Show",
+    "StandingOut",
     "Summary",
     "Tell",
     "Timeline",
@@ -187,10 +191,12 @@ class CountsOut(Answer):
     """How many duels, by what became of them."""
 
     issued: int
-    shown: int
-    resolved: int
+    shown: int  # pages that were reported as shown
+    resolved: int  # told, and learnt
+    no_signal: int
     expired: int
-    late: int
+    late: int  # told after they had expired: not learnt
+    void: int
     in_flight: int
 
 
@@ -223,17 +229,18 @@ class StandingOut(Answer):
     """A line of the leaderboard."""
 
     ranker: str
-    state: str
+    state: str  # champion, left, paused, out or retired
     wins: int
     losses: int
     ties: int
+    rate: float
 
 
 class Leaderboard(Answer):
     """A page of the leaderboard, best first."""
 
     standings: list[StandingOut]
-    next: str | None
+    next: int | None
 
 
 class DecisionOut(Answer):
@@ -249,10 +256,21 @@ class DecisionOut(Answer):
     text: str
 
 
-class Timeline(Answer):
-    """How the tournament went, in at most a few hundred steps."""
+class Gone(Answer):
+    """A ranker that is out: after how many outcomes, by whom, on what evidence, and how many were left."""
 
-    points: list[dict[str, Any]]
+    ranker: str
+    told: int
+    by: str | None
+    evidence: float | None
+    left: int
+
+
+class Timeline(Answer):
+    """A page of the rankers that are out, in the order in which they went."""
+
+    departures: list[Gone]
+    next: int | None
 
 
 class Pair(Answer):
@@ -269,17 +287,19 @@ class Preferences(Answer):
     """A page of the pairs that have met."""
 
     pairs: list[Pair]
-    next: str | None
+    next: int | None
 
 
 class KnownDuel(Answer):
     """A duel as it is stored."""
 
     duel: str
+    query_id: str | None
     first: str
     second: str
-    state: str
+    state: str  # issued, shown, told, no_signal, expired, late or void
     outcome: OutcomeWord | None
+    issued: float
     expires: float
 
 
@@ -310,4 +330,4 @@ class JournalPage(Answer):
     """A page of the journal, oldest first."""
 
     events: list[EventOut]
-    next: str | None
+    next: int | None

@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["PROBLEMS", "Kind", "Problem", "problem_named"]
+from rankduel.errors import StorageError, TournamentExists, UnknownTournament
+
+__all__ = ["PROBLEMS", "Kind", "Problem", "problem_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +76,8 @@ class Problem(Exception):  # noqa: N818 - what RFC 9457 calls it
         return told | {name: value for name, value in self.more.items() if value is not None}
 
 
-def problem_named(error: Exception) -> Problem:
+def problem_of(error: Exception) -> Problem:
     """The problem that an error of rankduel is."""
-    from rankduel.errors import StorageError, TournamentExists, UnknownTournament  # noqa: PLC0415
-
     match error:
         case Problem():
             return error
@@ -86,7 +86,10 @@ def problem_named(error: Exception) -> Problem:
         case TournamentExists():
             return Problem("tournament-exists", str(error))
         case StorageError():
-            return Problem("storage", "the storage cannot be read or written now")
-        case ValueError() | TypeError() | LookupError():
-            return Problem("bad-value", str(error))
-    return Problem("failed", "an error that was not foreseen; the server's log has it")
+            problem = Problem("storage", "the storage cannot be read or written now; the server's log says why")
+        case ValueError() | TypeError():
+            return Problem("bad-value", str(error)[:1000])
+        case _:
+            problem = Problem("failed", "an error that was not foreseen; the server's log has it")
+    problem.__cause__ = error
+    return problem
