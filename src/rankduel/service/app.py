@@ -39,7 +39,8 @@ def make_app(storage: str, settings: ServiceSettings | None = None) -> Door:
 
     @asynccontextmanager
     async def life(_: Any) -> AsyncIterator[None]:
-        await service.begin()
+        if not service.ready:
+            await service.begin()
         try:
             yield
         finally:

@@ -30,8 +30,10 @@ __all__ = [
     "Receipts",
     "Show",
     "StandingOut",
+    "StatusOut",
     "Summary",
     "Tell",
+    "Tells",
     "Timeline",
     "TournamentOut",
     "Tournaments",
@@ -51,11 +53,11 @@ StatusWord = Literal["accepted", "duplicate", "conflict", "late", "unknown"]
 DocumentId = Annotated[str, Meta(max_length=500)] | int
 
 
-class Body(Struct, forbid_unknown_fields=True, kw_only=True):
+class Body(Struct, forbid_unknown_fields=True):
     """What a client sends: a field that nobody knows is an error, not ignored."""
 
 
-class Answer(Struct, kw_only=True):
+class Answer(Struct):
     """What a client gets: later versions may add fields."""
 
 
@@ -156,6 +158,9 @@ class Tell(Body):
     shown: dict[str, Any] | None = None  # the page, as `Interleaved.to_dict` gives it
 
 
+Tells = Annotated[list[Tell], Meta(min_length=1, max_length=MOST)]
+
+
 class ReceiptOut(Answer):
     """What became of something that was told; `outcome` is the one that is stored."""
 
@@ -170,11 +175,17 @@ class Receipts(Answer):
 
 
 class Show(Body):
-    """The page that a user has seen for a duel: clicks on it can be attributed."""
+    """The page that a user has seen for a duel (`ticket` or `duel`): clicks on it can be attributed."""
 
+    shown: dict[str, Any]  # as `Interleaved.to_dict` gives it
     ticket: Annotated[str, Meta(max_length=2000)] | None = None
     duel: Annotated[str, Meta(max_length=200)] | None = None
-    shown: dict[str, Any]
+
+
+class StatusOut(Answer):
+    """What became of a page that was shown."""
+
+    status: StatusWord
 
 
 class Ingested(Answer):

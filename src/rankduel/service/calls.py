@@ -51,7 +51,7 @@ class Call:
     path: str
     scope: str | None
     run: Callable[[Request], Awaitable[Any]]
-    answer: Any  # a type; str: plain text
+    answer: Any  # a type, or one of several; str: plain text
     body: Any = None  # a type, or None
     status: int = 200
     problems: tuple[str, ...] = ()  # that only this call has, by name
@@ -63,6 +63,11 @@ class Call:
     def name(self) -> str:
         """How documents call it."""
         return self.run.__name__
+
+    @property
+    def answers(self) -> tuple[Any, ...]:
+        """The types that an answer may have."""
+        return self.answer if isinstance(self.answer, tuple) else (self.answer,)
 
     @property
     def about(self) -> str:

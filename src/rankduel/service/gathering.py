@@ -4,11 +4,13 @@ import asyncio
 from collections.abc import Sequence
 from concurrent.futures import Future
 
-from rankduel.live import Receipt, Tournament
+from rankduel.live import LiveDuel, Tournament
+from rankduel.live.storage import Told
+from rankduel.types import Outcome
 
-__all__ = ["Gathering"]
+__all__ = ["Gathering", "Telling"]
 
-Told = tuple[str, object]
+Telling = tuple[LiveDuel | str, Outcome | None]
 
 
 class Gathering:
@@ -20,11 +22,11 @@ class Gathering:
     def __init__(self, tournament: Tournament) -> None:
         self._tournament = tournament
         self._loop = asyncio.get_running_loop()
-        self._lying: list[tuple[Sequence[Told], asyncio.Future[list[Receipt]]]] = []
+        self._lying: list[tuple[Sequence[Telling], asyncio.Future[list[Told]]]] = []
 
-    async def tell(self, told: Sequence[Told]) -> list[Receipt]:
-        """The receipts, when they are durable."""
-        future: asyncio.Future[list[Receipt]] = self._loop.create_future()
+    async def tell(self, told: Sequence[Telling]) -> list[Told]:
+        """What became of them, when it is durable."""
+        future: asyncio.Future[list[Told]] = self._loop.create_future()
         if not self._lying:
             self._loop.call_soon(self._send)
         self._lying.append((told, future))
@@ -42,10 +44,10 @@ class Gathering:
         sent.add_done_callback(lambda done: self._loop.call_soon_threadsafe(self._receive, done, lying))
 
     def _receive(
-        self, done: Future[list[Receipt]], lying: list[tuple[Sequence[Told], asyncio.Future[list[Receipt]]]]
+        self, done: Future[list[Told]], lying: list[tuple[Sequence[Telling], asyncio.Future[list[Told]]]]
     ) -> None:
         error = done.exception()
-        receipts = [] if error is not None else done.result()
+        results = [] if error is not None else done.result()
         start = 0
         for told, future in lying:
             if future.done():
@@ -53,5 +55,5 @@ class Gathering:
             elif error is not None:
                 future.set_exception(error)
             else:
-                future.set_result(receipts[start : start + len(told)])
+                future.set_result(results[start : start + len(told)])
             start += len(told)

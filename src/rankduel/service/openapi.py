@@ -23,6 +23,7 @@ _PROBLEM = {
     },
     "required": ["type", "title", "status", "detail"],
 }
+_PLAIN = (None, str, bytes)
 _ALWAYS = ("bad-request", "bad-host", "not-found", "failed", "deadline")
 _WITH_KEY = ("no-key", "wrong-key", "wrong-scope", "cross-site", "too-many-requests", "too-many-wrong-keys", "storage")
 _WITH_BODY = ("too-deep", "too-large", "wrong-media-type", "bad-value")
@@ -31,7 +32,7 @@ _WITH_BODY = ("too-deep", "too-large", "wrong-media-type", "bad-value")
 def document(calls: Iterable[Call], version: str) -> dict[str, Any]:
     """All of it, ready for JSON."""
     calls = list(calls)
-    types = list(dict.fromkeys(kind for call in calls for kind in (call.body, call.answer) if kind not in (None, str)))
+    types = list(dict.fromkeys(kind for call in calls for kind in (call.body, *call.answers) if kind not in _PLAIN))
     schemas, components = msgspec.json.schema_components(types, ref_template="#/components/schemas/{name}")
     schema_of = dict(zip(map(repr, types), schemas, strict=True))
     paths: dict[str, dict[str, Any]] = {}
@@ -88,10 +89,11 @@ def _in_query(parameter: Parameter) -> dict[str, Any]:
 
 def _responses(call: Call, schema_of: dict[str, Any]) -> dict[str, Any]:
     right: dict[str, Any] = {"description": call.about}
-    if call.answer is str:
+    if call.answers == (str,):
         right["content"] = {"text/plain": {"schema": {"type": "string"}}}
-    elif call.answer is not None:
-        right["content"] = {"application/json": {"schema": schema_of[repr(call.answer)]}}
+    else:
+        schemas = [schema_of[repr(answer)] for answer in call.answers]
+        right["content"] = {"application/json": {"schema": schemas[0] if len(schemas) == 1 else {"oneOf": schemas}}}
     names = [*_ALWAYS, *call.problems]
     names += _WITH_KEY if call.scope is not None else ()
     names += _WITH_BODY if call.body is not None else ()

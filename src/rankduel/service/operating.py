@@ -14,28 +14,20 @@ __all__ = ["CALLS"]
 async def create(request: Request) -> TournamentOut:
     """Begin a tournament; the same body again gets the same answer."""
     body: Create = request.body
-    settings = given(body, "name", "parameters", "delta", "tolerance", "bandit")
+    settings = given(body, "name", "parameters", "bandit")
     t = await request.service.off(request.service.house.create, body.name, settings | {"bandit": _bandit(body)})
     return await request.service.off(whole, t)
 
 
 def _bandit(body: Create) -> str | None:
     """The bandit as people type it. One of the registry: no client may name a module to import."""
-    options = dict(body.parameters)
-    if body.bandit is not None and (body.delta is not None or body.tolerance is not None):
-        raise Problem("bad-value", "delta and tolerance are for the default bandit: put them into its parameters")
-    for name in ("delta", "tolerance"):
-        if getattr(body, name) is not None:
-            options[name] = getattr(body, name)
-    if not options:
-        spec = body.bandit
-    else:
-        spec = body.bandit or "CertifiedSparring"
-        if "(" in spec:
-            raise Problem("bad-value", "write options of the bandit in its name or in parameters, not both", value=spec)
-        spec += f"({', '.join(f'{_word(name)}={_literal(value)}' for name, value in options.items())})"
+    spec = body.bandit
     if spec is not None and ":" in spec.partition("(")[0]:
         raise Problem("bad-value", "bandits of your own are for tournaments in your own process", value=spec[:200])
+    if body.parameters:
+        if spec is None or "(" in spec:
+            raise Problem("bad-value", "parameters need the name of a bandit without options", value=spec)
+        spec += f"({', '.join(f'{_word(name)}={_literal(value)}' for name, value in body.parameters.items())})"
     return spec
 
 
@@ -91,7 +83,7 @@ async def pause_ranker(request: Request) -> TournamentOut:
 
 async def start_ranker(request: Request) -> TournamentOut:
     """Let a ranker take part again after a pause."""
-    return await _operate_ranker(request, "resume_ranker")
+    return await _operate_ranker(request, "start_ranker")
 
 
 async def void(request: Request) -> TournamentOut:
@@ -112,7 +104,11 @@ async def _operate(request: Request, what: str, *values: Any, **changes: Any) ->
 
 
 def _done(t: Tournament, what: str, values: tuple[Any, ...], told: dict[str, Any], by: str) -> TournamentOut:
-    getattr(t, what)(*values, **told, by=by)
+    try:
+        getattr(t, what)(*values, **told, by=by)
+    except ValueError as error:
+        wrong_value = what in ("configure", "add_rankers") and t.status != "stopped"
+        raise Problem("bad-value" if wrong_value else "wrong-state", str(error)) from None
     return whole(t)
 
 

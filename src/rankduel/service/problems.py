@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from rankduel.errors import StorageError, TournamentExists, UnknownTournament
+from rankduel.errors import StorageError, TournamentExists, UnknownDuel, UnknownTournament
 
 __all__ = ["PROBLEMS", "Kind", "Problem", "problem_of"]
 
@@ -83,6 +83,8 @@ def problem_of(error: Exception) -> Problem:
             return error
         case UnknownTournament():
             return Problem("unknown-tournament", str(error))
+        case UnknownDuel():
+            return Problem("unknown-duel", str(error))
         case TournamentExists():
             return Problem("tournament-exists", str(error))
         case StorageError():

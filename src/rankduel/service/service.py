@@ -7,8 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from rankduel.errors import StorageError
-from rankduel.live import Receipt, Tournament
-from rankduel.service.gathering import Gathering, Told
+from rankduel.live import Tournament
+from rankduel.live.storage import Told
+from rankduel.service.gathering import Gathering, Telling
 from rankduel.service.house import House
 from rankduel.service.keys import KeyRing
 from rankduel.service.metrics import Metrics
@@ -29,6 +30,7 @@ class Service:
         self.metrics = Metrics()
         self.ring = KeyRing(())
         self.ready = False
+        self.openapi = b""
         self.house: House
         self._gatherings: dict[str, Gathering] = {}
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="rankduel service")
@@ -38,13 +40,12 @@ class Service:
         """Open the storage and all its tournaments."""
         self.house = await self.off(House, self.storage)
         self.ring = await self.off(KeyRing.of, self.house.storage)
-        if not self.settings.loopback and not self.ring.made:
+        try:
+            self.settings.check(self.ring)
+            await self.off(self.house.open_all)
+        except BaseException:
             await self.off(self.house.close)
-            raise ValueError(
-                f"there is no API key, so only this machine may come in: make one, or listen to 127.0.0.1 instead of "
-                f"{self.settings.host}"
-            )
-        await self.off(self.house.open_all)
+            raise
         self._watch = asyncio.create_task(self._watch_keys())
         self.ready = True
 
@@ -65,7 +66,7 @@ class Service:
         t = self.house.tournaments.get(name)
         return t if t is not None else await self.off(self.house.open, name)
 
-    async def tell(self, t: Tournament, told: Sequence[Told]) -> list[Receipt]:
+    async def tell(self, t: Tournament, told: Sequence[Telling]) -> list[Told]:
         """Tell a tournament; on return it is durable."""
         gathering = self._gatherings.get(t.name)
         if gathering is None:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from rankduel.service.keys import KeyRing
 from rankduel.service.limits import is_loopback
 
 __all__ = ["ServiceSettings"]
@@ -47,6 +48,14 @@ class ServiceSettings:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e9:
                 raise ValueError(f"{name} must be a number > 0 and < 1e9, got {value!r}")
+
+    def check(self, keys: KeyRing) -> None:
+        """Raise if others could come in without a key."""
+        if not self.loopback and not keys.made:
+            raise ValueError(
+                f"there is no API key, so only this machine may come in: make one (rankduel keys create), or listen to "
+                f"127.0.0.1 instead of {self.host}"
+            )
 
     @property
     def loopback(self) -> bool:

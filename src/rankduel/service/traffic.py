@@ -1,24 +1,24 @@
 """The calls of a search application: ask, show, tell, and what users did."""
 
 import asyncio
-from collections import Counter
 from typing import Any
 
-from rankduel.interleaving import Interleaved
-from rankduel.live import LiveDuel, Receipt, Status, Tournament
+from rankduel.interleaving import Interleaved, interleaving_from
+from rankduel.live import LiveDuel, Status, Tournament
+from rankduel.live.storage import Told
 from rankduel.service.bodies import (
-    MOST,
     Ask,
     Asked,
     DuelOut,
-    Ingested,
-    Query,
     ReceiptOut,
     Receipts,
     Show,
+    StatusOut,
     Tell,
+    Tells,
 )
-from rankduel.service.calls import Call, Parameter, Request
+from rankduel.service.calls import Call, Request
+from rankduel.service.gathering import Telling
 from rankduel.service.problems import Problem
 from rankduel.types import Outcome
 
@@ -80,11 +80,67 @@ def _out(duel: LiveDuel, query_id: str | None) -> DuelOut:
 async def tell(request: Request) -> ReceiptOut | Receipts:
     """Who won a duel, or many; the answer comes when all of it is durable."""
     body: Tell | list[Tell] = request.body
+    service = request.service
+    t = await service.tournament(request.path["name"])
+    if isinstance(body, Tell):
+        (told,) = await service.tell(t, [_telling(t, body, "$")])
+        service.metrics.told[told.status] += 1
+        return _one(told, body)
+    all_told = await service.tell(t, [_telling(t, item, f"$[{place}]") for place, item in enumerate(body)])
+    service.metrics.told.update(told.status for told in all_told)
+    return Receipts(receipts=[ReceiptOut(status=status, outcome=outcome) for status, outcome in all_told])
+
+
+def _telling(t: Tournament, item: Tell, at: str) -> Telling:
+    duel = item.ticket or item.duel
+    if duel is None:
+        raise Problem("bad-value", "expected a ticket or a duel", at=at)
+    if (item.outcome is None) == (item.clicks is None):
+        raise Problem("bad-value", "expected an outcome or clicks", at=at)
+    if item.outcome is not None:
+        return duel, _OUTCOMES[item.outcome]
+    if item.shown is None:
+        raise Problem("bad-value", "clicks are credited on the page that was shown: expected shown", at=at)
+    try:
+        return duel, interleaving_from(t.settings.interleaving).outcome(_page(item.shown), item.clicks or ())
+    except (ValueError, TypeError, LookupError) as error:
+        raise Problem("bad-value", f"clicks cannot be credited: {error}"[:1000], at=at) from None
+
+
+def _page(shown: dict[str, Any]) -> Interleaved:
+    return Interleaved.from_dict(shown)
+
+
+def _one(told: Told, body: Tell) -> ReceiptOut:
+    duel = body.ticket or body.duel
+    if told.status == Status.CONFLICT:
+        raise Problem("conflict", f"{told.outcome} is stored, and stays", outcome=told.outcome, value=body.outcome)
+    if told.status == Status.UNKNOWN:
+        raise Problem("unknown-duel", "no such duel in this tournament, or a ticket that is not ours", value=duel)
+    return ReceiptOut(status=told.status, outcome=told.outcome)
+
+
+async def show(request: Request) -> StatusOut:
+    """The page of a duel was shown."""
+    body: Show = request.body
     t = await request.service.tournament(request.path["name"])
-    one = isinstance(body, Tell)
-    told = [_told(t, item, number) for number, item in enumerate([body] if one else body)]
-    receipts = await request.service.tell(t, told)
-    request.service.metrics.told.update(receipt.status.value for receipt in receipts)
-    if one:
-        return _single(receipts[0], body)
-    return Receipts(receipts=[_receipt(receipt) for receipt in receipts])
+    duel = body.ticket or body.duel
+    if duel is None:
+        raise Problem("bad-value", "expected a ticket or a duel", at="$")
+    try:
+        page = _page(body.shown)
+    except (ValueError, TypeError, LookupError) as error:
+        raise Problem("bad-value", f"not a page: {error}"[:1000], at="$.shown") from None
+    status = await request.service.off(t.show, duel, page)
+    if status == Status.UNKNOWN:
+        raise Problem("unknown-duel", "no such duel in this tournament, or a ticket that is not ours", value=duel)
+    return StatusOut(status=status)
+
+
+_AT = "/v1/tournaments/{name}"
+_ONE = ("unknown-tournament", "unknown-duel")
+CALLS = (
+    Call("POST", _AT + "/ask", "ask", ask, (DuelOut, Asked), Ask, problems=("unknown-tournament",)),
+    Call("POST", _AT + "/tell", "tell", tell, (ReceiptOut, Receipts), Tell | Tells, problems=(*_ONE, "conflict")),
+    Call("POST", _AT + "/show", "tell", show, StatusOut, Show, problems=(*_ONE, "conflict")),
+)
