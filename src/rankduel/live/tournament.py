@@ -118,7 +118,14 @@ class Tournament:
         (None: the champion), `share` of the traffic takes part, each client sees `daily_cap` duels a day at most,
         there are `in_flight_cap` duels in flight at most, with `shadow` duels are chosen and none is shown.
         """
-        settings = _made(rankers, bandit, delta, tolerance, interleaving, expires_after, seed, dials)
+        settings = _made(
+            rankers=rankers,
+            spec=_spec(bandit, delta, tolerance),
+            interleaving=interleaving,
+            expires_after=expires_after,
+            seed=seed,
+            dials=dials,
+        )
         writer = enter(storage, _checked("the name of a tournament", name))
         try:
             (created,) = writer.put(name, [Created(now(), settings.to_dict())]).result()
@@ -144,7 +151,14 @@ class Tournament:
         **dials: Any,
     ) -> None:
         """Raise TournamentExists if `create` with these settings would have made another tournament."""
-        settings = _made(rankers, bandit, delta, tolerance, interleaving, expires_after, seed, dials)
+        settings = _made(
+            rankers=rankers,
+            spec=_spec(bandit, delta, tolerance),
+            interleaving=interleaving,
+            expires_after=expires_after,
+            seed=seed,
+            dials=dials,
+        )
         _check_same(self.name, _settings(self._storage, self.name), settings, seeded=seed is not None)
 
     @classmethod
@@ -635,10 +649,9 @@ def _settings(storage: Storage, name: str) -> Settings:
 
 
 def _made(
+    *,
     rankers: Iterable[str],
-    bandit: str | None,
-    delta: float | None,
-    tolerance: float | None,
+    spec: str,
     interleaving: str,
     expires_after: float,
     seed: int | None,
@@ -651,7 +664,6 @@ def _made(
         raise ValueError("a tournament needs at least one ranker")
     if isinstance(expires_after, bool) or not isinstance(expires_after, int | float) or not 0 < expires_after < 1e9:
         raise ValueError(f"expires_after must be a number of seconds, > 0 and < 1e9, got {expires_after!r}")
-    spec = _spec(bandit, delta, tolerance)
     made = bandit_from(spec, len(names), seed=seed)
     return Settings(
         rankers=names,

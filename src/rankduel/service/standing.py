@@ -1,6 +1,6 @@
 """The calls that look: tournaments, where they stand, and what happened. Long answers come in pages."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -24,7 +24,6 @@ from rankduel.service.bodies import (
     Tournaments,
 )
 from rankduel.service.calls import Call, Parameter, Request
-from rankduel.service.problems import Problem
 
 __all__ = ["CALLS", "whole"]
 
@@ -128,7 +127,7 @@ def whole(t: Tournament, query: dict[str, Any] | None = None) -> TournamentOut:
 def _leaderboard(t: Tournament, query: dict[str, Any]) -> Leaderboard:
     lines, next = _page(t.leaderboard(), query)
     standings = [
-        StandingOut(ranker=line.ranker, state=line.state, wins=line.wins, losses=line.losses, ties=line.ties, rate=line.rate)
+        StandingOut(line.ranker, line.state, wins=line.wins, losses=line.losses, ties=line.ties, rate=line.rate)
         for line in lines
     ]
     return Leaderboard(standings=standings, next=next)
@@ -142,9 +141,7 @@ def _timeline(t: Tournament, query: dict[str, Any]) -> Timeline:
 
 def _preferences(t: Tournament, query: dict[str, Any]) -> Preferences:
     lines, next = _page(t.preferences(), query)
-    pairs = [
-        Pair(first=met.first, second=met.second, wins=met.wins, losses=met.losses, ties=met.ties) for met in lines
-    ]
+    pairs = [Pair(first=met.first, second=met.second, wins=met.wins, losses=met.losses, ties=met.ties) for met in lines]
     return Preferences(pairs=pairs, next=next)
 
 
