@@ -27,7 +27,9 @@ _HEADERS = [  # of every answer
     (b"cache-control", b"no-store"),
 ]
 _CLOSE = ((b"connection", b"close"),)  # what a client still sends of such a request is not worth reading
-_ONCE = {b"authorization", b"content-length", b"content-type", b"host"}  # of two of them, which one counts?
+_ONCE_NAMES = ("authorization", "content-length", "content-type", "host")  # of two of them, which one would count?
+_ONCE = {name.encode() for name in _ONCE_NAMES}
+_lines = Buckets(rate=1, burst=10)  # of the log, for each kind of problem: a broken disk shall not fill it, too
 _encode = msgspec.json.Encoder().encode
 
 
@@ -73,8 +75,9 @@ class Door:
         """The headers by name. The host must be known: a page of another site whose name leads here has another one."""
         fields = dict(headers)
         host = fields.get(b"host", b"").decode("latin-1")
-        twice = len(fields) < len(headers) and sum(name in _ONCE for name, _ in headers) > len(_ONCE & fields.keys())
-        if twice or host not in self._hosts:
+        if len(fields) < len(headers) and sum(name in _ONCE for name, _ in headers) > len(_ONCE & fields.keys()):
+            raise Problem("bad-request", f"of {', '.join(_ONCE_NAMES)} there may be one each")
+        if host not in self._hosts:
             raise Problem("bad-host", "the Host header names another server; settings have `hosts`", value=host[:200])
         return fields
 
@@ -146,7 +149,7 @@ class Place:
             raise Problem("wrong-scope", f"this needs the scope {call.scope}", value=list(key.scopes))
         if in_address is not None and key.scopes != ("ingest",):
             raise Problem("wrong-scope", "a key in an address may have no scope but ingest", value=list(key.scopes))
-        self._count(key.id)
+        self._count(key.id if in_address is None else f"{key.id} {address}")  # a key in an address is public
         return key.name
 
     def _check_local(self, address: str, headers: Mapping[bytes, bytes]) -> None:
@@ -264,7 +267,7 @@ async def _send(scope: Scope, send: Send, answer: Plain, more: Sequence[tuple[by
 
 
 async def _refuse(scope: Scope, send: Send, problem: Problem) -> None:
-    if problem.kind.status >= 500:
+    if problem.kind.status >= 500 and _lines.take(problem.kind.name) == 0:
         told = {"path": scope.get("declared", "other"), "problem": problem.kind.name}
         _log.error("a request has failed", extra=told, exc_info=problem.__cause__)
     if "status" in scope:
