@@ -15,7 +15,7 @@ from rankduel.live.state import State
 from rankduel.types import Outcome
 from service.servers import Client, Server, serving
 
-KILLS = int(os.environ.get("RANKDUEL_KILLS", "24")) // 4  # `make soak` kills more often
+KILLS = int(os.environ.get("RANKDUEL_KILLS", "6"))  # `make soak` kills more often
 RANKERS = [f"ranker {number}" for number in range(12)]
 BODY = {"name": "site", "rankers": RANKERS, "seed": 1}
 
