@@ -321,7 +321,8 @@ def test_a_duel_can_be_void(client: Client, name: str) -> None:
 
 def test_a_change_needs_something_to_change(client: Client, name: str) -> None:
     assert client.send("PATCH", at(name), {"reason": "none"}).problem == "bad-value"
-    for wrong in ({"guardrails": [{"action": 3}]}, {"attribution": {"actions": []}}, {"share": -1}, {"baseline": "\n"}):
+    bad: list[dict[str, Any]] = [{"guardrails": [{"action": 3}]}, {"attribution": {"actions": []}}, {"baseline": "\n"}]
+    for wrong in bad:
         assert client.send("PATCH", at(name), wrong).problem == "bad-value"
     assert client.send("PATCH", at(name), {"shadow": True}).body["settings"]["shadow"] is True
     assert client.post(at(name, "/ask"), {}).body["why"] == "shadow"
