@@ -201,7 +201,7 @@ def test_a_head_that_does_not_come_is_given_up(server: Server) -> None:
     for sent in (
         b"",
         b"GET /livez HT",
-        b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\nGET /livez HTTP/1.1\r\nHost: l",
+        b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\nGET /livez HTTP/1.1\r\nHos",
     ):
         connection = socket.create_connection(("127.0.0.1", server.port), timeout=60)
         connection.sendall(sent)
