@@ -58,7 +58,8 @@ def _mac(body: bytes, tournament: str, secret: bytes) -> bytes:
     inside, outside = inner.copy(), outer.copy()
     inside.update(body)
     outside.update(inside.digest())
-    return outside.digest()[:_MAC]
+    digest: bytes = outside.digest()
+    return digest[:_MAC]
 
 
 @lru_cache(maxsize=1000)
