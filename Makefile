@@ -1,6 +1,6 @@
 # make demo   set up everything and run a tournament of 136 rankers
 # make test   every check and every test
-# make soak   a live tournament, killed 200 times; and three processes that share one
+# make soak   a live tournament and its server, killed 200 times each; and three processes that share one
 # make bench  the benchmark table
 # make check  lint, types, import contract, docs
 
@@ -28,7 +28,7 @@ test: check postgresql
 	$(BIN)/pytest -n 2 --dist worksteal
 
 soak: setup postgresql
-	RANKDUEL_KILLS=200 $(BIN)/pytest tests/crash tests/postgres
+	RANKDUEL_KILLS=200 RANKDUEL_EXAMPLES=200 $(BIN)/pytest tests/crash tests/postgres tests/service
 
 # The tests start a database server of their own; where there is none and none can be installed, they are skipped.
 APT := DEBIAN_FRONTEND=noninteractive timeout 300 apt-get -q -y

@@ -4,7 +4,18 @@ import argparse
 from collections.abc import Sequence
 
 import rankduel as rd
-from benchmarks import impressions, instructions, live, loading, multileaving, postgres, running_time, speed, start
+from benchmarks import (
+    impressions,
+    instructions,
+    live,
+    loading,
+    multileaving,
+    postgres,
+    running_time,
+    service,
+    speed,
+    start,
+)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -19,6 +30,7 @@ def parser() -> argparse.ArgumentParser:
         "--loading", type=float, metavar="FRACTION", help="only a file of that fraction of MSLR-WEB30K"
     )
     options.add_argument("--live", action="store_true", help="only the live tournament")
+    options.add_argument("--service", action="store_true", help="only the HTTP service")
     options.add_argument("--postgres", metavar="URL", help="only live tournaments in that PostgreSQL database")
     return options
 
@@ -35,6 +47,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if asked.live:
         live.report(quick=asked.quick)
         return
+    if asked.service:
+        service.report(quick=asked.quick)
+        return
     if asked.postgres is not None:
         postgres.report(asked.postgres, quick=asked.quick)
         return
@@ -46,6 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         multileaving.report(repeat=repeat, quick=asked.quick)
         loading.report(fraction=0.03, quick=asked.quick)
         live.report(quick=asked.quick)
+        service.report(quick=asked.quick)
         running_time.report(quick=asked.quick)
 
 
