@@ -1,6 +1,6 @@
 """What a tournament hands out: duels by name, receipts for what it was told, and where it stands."""
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -23,7 +23,15 @@ class LiveDuel:
     seed: int
     expires: float
     method: Interleaving = field(repr=False, compare=False)
+    serve: str = "duel"
+    why: str | None = None
+    sign: Callable[[], str] | None = field(default=None, repr=False, compare=False)
     shown: Interleaved | None = field(default=None, repr=False, compare=False)  # by `interleave`
+
+    @property
+    def ticket(self) -> str | None:
+        """The duel signed, as text: told with it, it counts even if a crash has swallowed the ask."""
+        return None if self.sign is None else self.sign()
 
     def interleave(self, list_a: Iterable[Hashable], list_b: Iterable[Hashable], k: int = 10) -> Interleaved:
         """The page for the lists of `first` and `second`, best document first; the same again for the same lists."""
