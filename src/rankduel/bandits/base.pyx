@@ -91,14 +91,35 @@ cdef class Bandit(Learner):
             raise
         del self._pending[duel.number]
 
+    def adopt(self, duel):
+        """Make a duel pending that was chosen elsewhere: by this bandit before a crash, or by another that knows the same.
+
+        Learning does not depend on who chose: a bandit that adopts and is told all duels of another, in the order in
+        which that one was told, knows the same, whatever else was asked for meanwhile.
+
+        >>> import rankduel as rd
+        >>> bandit = rd.MergeDTS(3, seed=1)
+        >>> duel = rd.Duel(1, 0, 2)
+        >>> bandit.adopt(duel)
+        >>> bandit.tell(duel, rd.Outcome.FIRST)
+        """
+        self._check_duel(duel)
+        if duel.number in self._pending:
+            raise ValueError(f"duel {duel.number} is pending already")
+        self._pending[duel.number] = duel
+        self.asked = max(self.asked, duel.number)
+
     def _check_pending(self, duel):
+        self._check_duel(duel)
+        super()._check_pending(duel)
+
+    def _check_duel(self, duel):
         self._check_made()
         if not isinstance(duel, Duel):
             raise TypeError(f"duel must be a Duel from ask(), got {duel!r}")
         for arm in (duel.first, duel.second):
             if not 0 <= arm < self.n_arms:
                 raise ValueError(f"{duel} names arm {arm}, expected 0 to {self.n_arms - 1}")
-        super()._check_pending(duel)
 
     def _pack(self, duel):
         return [duel.number, duel.first, duel.second, duel.propensity]

@@ -1,18 +1,20 @@
-"""Tournaments on live traffic: durable ask and tell, the journal, and where a tournament stands."""
+"""Live tournaments: ask and tell that survive a crash."""
 
-from rankduel.live.answers import Counts, LiveDecision, LiveDuel, Receipt, Standing, Status
-from rankduel.live.events import DuelRow, Event
-from rankduel.live.storage import Entry, Kept, Storage, storage_at
-from rankduel.live.tournament import Tournament
+from rankduel.live.answers import Counts, Departure, LiveDecision, LiveDuel, Meeting, Receipt, Standing
+from rankduel.live.duels import DuelRow, Status
+from rankduel.live.events import Event
+from rankduel.live.storage import Storage, storage_at
+from rankduel.live.tournament import DEFAULT, Tournament
 
 __all__ = [
+    "DEFAULT",
     "Counts",
+    "Departure",
     "DuelRow",
-    "Entry",
     "Event",
-    "Kept",
     "LiveDecision",
     "LiveDuel",
+    "Meeting",
     "Receipt",
     "Standing",
     "Status",

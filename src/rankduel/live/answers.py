@@ -2,19 +2,20 @@
 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 from rankduel.interleaving import Interleaved, Interleaving
+from rankduel.live.duels import Status
 from rankduel.types import Outcome
 
-__all__ = ["Counts", "LiveDecision", "LiveDuel", "Receipt", "Standing", "Status"]
+__all__ = ["Counts", "Departure", "LiveDecision", "LiveDuel", "Meeting", "Receipt", "Standing"]
 
 
 @dataclass(slots=True)
 class LiveDuel:
-    """Two rankers that should meet on one page. Without an `id` there is no duel: show `first` alone.
+    """Two rankers that should meet on one page; or, without an `id`, what to show instead: `first` alone.
 
-    `expires` is in seconds since 1970.
+    `serve` is `duel`, `baseline` or `winner`, and `why` says why there is no duel: `paused`, `stopped`, `decided`,
+    `share`, `daily_cap`, `in_flight_cap`, `shadow` or `storage`. `expires` is in seconds since 1970.
     """
 
     id: str | None
@@ -39,23 +40,9 @@ class LiveDuel:
         return self.shown
 
 
-class Status(StrEnum):
-    """What became of something that was told.
-
-    >>> Status.LATE == "late"
-    True
-    """
-
-    ACCEPTED = "accepted"  # and learnt
-    DUPLICATE = "duplicate"  # the same was told before
-    CONFLICT = "conflict"  # another outcome was told before, and stays
-    LATE = "late"  # kept, but not learnt: the duel had expired
-    UNKNOWN = "unknown"  # no such duel
-
-
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """The answer to a `tell`. `outcome` is the one that is stored; None for an unknown duel."""
+    """The answer to a `tell`. `outcome` is the one that is stored; None for an unknown duel, or nothing to learn."""
 
     status: Status
     outcome: Outcome | None
@@ -63,13 +50,23 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many duels: asked = told + expired + in flight; `late` of the expired ones were told afterwards."""
+    """How many duels: issued = told + no_signal + expired + void + in flight.
 
-    asked: int
-    told: int
-    late: int
-    expired: int
-    in_flight: int
+    Some of the expired ones were told `late`. `shown` counts pages reported as shown, whatever became of them.
+    """
+
+    issued: int = 0
+    shown: int = 0
+    told: int = 0
+    no_signal: int = 0
+    expired: int = 0
+    late: int = 0
+    void: int = 0
+
+    @property
+    def in_flight(self) -> int:
+        """Issued, and nothing else became of them yet."""
+        return self.issued - self.told - self.no_signal - self.expired - self.void
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +74,39 @@ class Standing:
     """A line of the leaderboard. A duel of a ranker with itself is a win and a loss."""
 
     ranker: str
-    state: str  # champion, left, out or retired
+    state: str  # champion, left, paused, out or retired
+    wins: int
+    losses: int
+    ties: int
+
+    @property
+    def duels(self) -> int:
+        """Sides that it has played."""
+        return self.wins + self.losses + self.ties
+
+    @property
+    def rate(self) -> float:
+        """The share of its duels that it won, ties as half; 1/2 without a duel."""
+        return (self.wins + self.ties / 2) / self.duels if self.duels else 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Departure:
+    """A ranker that is out: after how many outcomes, by whom, and on what evidence (a natural logarithm)."""
+
+    ranker: str
+    told: int
+    by: str | None
+    evidence: float | None
+    left: int  # rankers left afterwards
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """Two rankers that have met: how often each won."""
+
+    first: str
+    second: str
     wins: int
     losses: int
     ties: int

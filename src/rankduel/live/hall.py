@@ -1,43 +1,76 @@
-"""Which storages this process has open: the tournaments of one storage share its writer."""
+"""Which storages this process has open: its tournaments share a writer, and a thread that looks after them."""
 
 import os
 import threading
+import weakref
+from collections.abc import Callable
+from typing import Any
 
 from rankduel.errors import TournamentExists
 from rankduel.live.storage import storage_at
 from rankduel.live.writer import Writer
 
-__all__ = ["enter", "leave"]
+__all__ = ["enter", "leave", "look_after"]
+
+_EVERY = 0.25  # seconds between two looks
 
 _lock = threading.RLock()
-_open: dict[str, tuple[Writer, set[str]]] = {}  # by the address of the storage: its writer, and who is open
+_open: dict[str, "_Room"] = {}  # by the address of the storage
+
+
+class _Room:
+    """A storage that is open: its writer, and the tournaments in it."""
+
+    def __init__(self, url: str) -> None:
+        self.writer = Writer(storage_at(url))
+        self.tournaments: dict[str, Callable[[], Any]] = {}  # by name: what finds the one to look after
+        self.closing = threading.Event()
+        threading.Thread(target=self._look, name="rankduel keeper", daemon=True).start()
+
+    def _look(self) -> None:
+        while not self.closing.wait(_EVERY):
+            for find in list(self.tournaments.values()):
+                tournament = find()
+                if tournament is not None:
+                    tournament.look()
+                del tournament  # nobody else may hold it
 
 
 def enter(url: str, tournament: str) -> Writer:
     """The writer of a storage, for a tournament that is not open in this process."""
     with _lock:
         place = _place(url)
-        if place in _open and tournament in _open[place][1]:
+        if place in _open and tournament in _open[place].tournaments:
             raise TournamentExists(f"{tournament!r} is open in this process already: share that object between threads")
         if place not in _open:
-            _open[place] = Writer(storage_at(url)), set()
-        writer, tournaments = _open[place]
-        tournaments.add(tournament)
-        return writer
+            _open[place] = _Room(url)
+        room = _open[place]
+        room.tournaments[tournament] = lambda: None
+        return room.writer
+
+
+def look_after(writer: Writer, tournament: Any) -> None:
+    """Call `tournament.look()` now and then, as long as somebody holds it."""
+    with _lock:
+        for room in _open.values():
+            if room.writer is writer:
+                room.tournaments[tournament.name] = weakref.ref(tournament)
 
 
 def leave(writer: Writer, tournament: str) -> None:
     """The tournament is closed; the last one closes the storage."""
     with _lock:
-        for place, (known, tournaments) in list(_open.items()):
-            if known is writer:
-                tournaments.discard(tournament)
-                if not tournaments:
+        for place, room in list(_open.items()):
+            if room.writer is writer:
+                room.tournaments.pop(tournament, None)
+                writer.listeners.pop(tournament, None)
+                if not room.tournaments:
                     del _open[place]
+                    room.closing.set()
                     writer.close()
 
 
 def _place(url: str) -> str:
     """The same for all ways to write the address of a file; another one after a fork."""
     scheme, slashes, path = str(url).partition(":///")
-    return f"{os.getpid()} {scheme}{slashes}{os.path.realpath(path)}"
+    return f"{os.getpid()} {scheme}{slashes}{os.path.realpath(path) if scheme == 'sqlite' else path}"

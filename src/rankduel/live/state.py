@@ -1,72 +1,68 @@
 """A tournament as the fold over its journal: the same events, in the same order, give the same state, bit for bit."""
 
 import json
-from collections import OrderedDict
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple, Self
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, Self
 
 from rankduel.bandits import Bandit, bandit_from
 from rankduel.errors import SnapshotError, StorageError
-from rankduel.live.events import DuelRow, Event
+from rankduel.live.events import Event
 from rankduel.live.storage import Kept
+from rankduel.randomness import bit_generator, subseed
 from rankduel.types import Duel, Outcome
 
-__all__ = ["InFlight", "Settings", "State"]
+__all__ = ["DIALS", "Settings", "State"]
 
 _SCHEMA = 1  # of what a snapshot holds beside the bandit
+DIALS = ("baseline", "share", "shadow", "daily_cap", "in_flight_cap", "guardrails", "attribution")
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What a tournament is created with, and never changes."""
+    """What a tournament is made of. Those in `DIALS` may be changed while it runs."""
 
     rankers: tuple[str, ...]  # at the beginning
     bandit: str  # as `bandit_from` takes it, with every parameter
     seed: int
-    baseline: str | None
     interleaving: str
     expires_after: float  # seconds
     salt: str  # of the hashes of client ids
+    baseline: str | None = None
+    share: float = 1.0  # of the traffic that duels
+    shadow: bool = False
+    daily_cap: int | None = None  # duels of a client in a day
+    in_flight_cap: int | None = None
+    guardrails: tuple[dict[str, Any], ...] = ()
+    attribution: dict[str, Any] | None = None
 
     @classmethod
     def from_dict(cls, stored: dict[str, Any]) -> Self:
         """The settings again, from what JSON made of them."""
-        return cls(**stored | {"rankers": tuple(stored["rankers"])})
+        known = {field.name for field in fields(cls)}
+        given = {name: value for name, value in stored.items() if name in known}
+        return cls(**given | {name: tuple(given[name]) for name in ("rankers", "guardrails") if name in given})
 
-
-class InFlight(NamedTuple):
-    """A duel that was asked for, neither told nor expired."""
-
-    duel: Duel
-    session: int
-    query: str | None
-    expires: float
-
-    def row(self, state: str = "open", outcome: str | None = None) -> DuelRow:
-        """As a store knows it."""
-        number, first, second = self.duel.number, self.duel.first, self.duel.second
-        return DuelRow(number, self.session, self.query, first, second, self.expires, state, outcome)
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON holds them."""
+        return asdict(self) | {"rankers": list(self.rankers), "guardrails": list(self.guardrails)}
 
 
 class State:
-    """Everything that is known of a tournament. Only `apply`, `ask` and `settle` change it."""
+    """Everything that is learnt in a tournament. Only `apply` changes it."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.bandit: Bandit = bandit_from(settings.bandit, len(settings.rankers), seed=settings.seed)
         self.rankers = list(settings.rankers)
+        self.arms = {ranker: arm for arm, ranker in enumerate(self.rankers)}
         self.retired: set[int] = set()
+        self.paused: set[int] = set()  # rankers
         self.status = "running"  # or paused, or stopped
         self.number = 0  # of the last event
         self.time = 0.0  # of the last event
-        self.session = 0
-        self.late = self.expired = 0
-        self.wins = [0] * len(self.rankers)
-        self.losses = [0] * len(self.rankers)
-        self.ties = [0] * len(self.rankers)
-        self.in_flight: OrderedDict[int, InFlight] = OrderedDict()  # the first one expires first
-        self.by_query: dict[str, int] = {}  # of those in flight
+        self.wins: dict[tuple[int, int], int] = {}  # of the first over the second
+        self.ties: dict[tuple[int, int], int] = {}  # the smaller arm first
 
     @classmethod
     def replay(cls, events: Iterable[Event]) -> Self:
@@ -79,100 +75,78 @@ class State:
             state.apply(event)
         return state
 
-    # The live half: what happens now, as the event that tells of it
+    def begin(self, session: int) -> None:
+        """Choose duels with random numbers that no other session has."""
+        stream = bit_generator(subseed(self.settings.seed, f"session {session}"), "bandit")
+        self.bandit.random.bit_generator.state = stream.state
 
-    def ask(self, time: float, query: str | None, client: str | None) -> Event:
-        """Let the bandit choose a duel."""
+    def choose(self) -> Duel:
+        """The next duel. It changes nothing that is learnt."""
         duel = self.bandit.ask()
-        expires = time + self.settings.expires_after
-        body: dict[str, Any] = {
-            "duel": duel.number,
-            "session": self.session,
-            "first": duel.first,
-            "second": duel.second,
-            "expires": expires,
-        }
-        if query is not None:
-            body["query"] = query
-        if client is not None:
-            body["client"] = client
-        self._send(InFlight(duel, self.session, query, expires))
-        return self._happened(time, "asked", body)
-
-    def event(self, time: float, kind: str, body: dict[str, Any]) -> Event:
-        """Let anything else happen."""
-        event = Event(self.number + 1, time, kind, body)
-        self.apply(event)
-        return event
-
-    def _happened(self, time: float, kind: str, body: dict[str, Any]) -> Event:
-        self.number += 1
-        self.time = time
-        return Event(self.number, time, kind, body)
-
-    # The fold
+        self.bandit.forget(duel)
+        return duel
 
     def apply(self, event: Event) -> None:
         """Take in one event."""
         body = event.body
         match event.kind:
-            case "asked":
-                self._ask_again(event.number, body)
             case "told":
-                self._tell(self._land(body["duel"]), Outcome(body["outcome"]))
-            case "late":
-                self.late += 1
-            case "expired":
-                for number in body["duels"]:
-                    self.bandit.forget(self._land(number))
-                self.expired += len(body["duels"])
-            case "opened":
-                self.session = body["session"]
-            case "paused" | "resumed" | "stopped":
-                self.status = "running" if event.kind == "resumed" else event.kind
+                self._tell(body)
+            case "paused" | "stopped":
+                self.status = event.kind
+            case "started":
+                self.status = "running"
+            case "configured":
+                changes = {name: body[name] for name in DIALS if name in body}
+                if "guardrails" in changes:
+                    changes["guardrails"] = tuple(changes["guardrails"])
+                self.settings = replace(self.settings, **changes)
             case "added":
-                self._changeable("add")(len(body["rankers"]))
-                self.rankers += body["rankers"]
-                for counts in (self.wins, self.losses, self.ties):
-                    counts.extend([0] * len(body["rankers"]))
-            case "retired":
-                self._changeable("retire")(body["arm"])
-                self.retired.add(body["arm"])
+                self._add([ranker for ranker in body["rankers"] if ranker not in self.arms])
+            case "retired" | "ranker_paused" | "ranker_started":
+                self._change_ranker(event.kind, self.arms[body["ranker"]])
+            case "voided":
+                pass  # it was not learnt
             case kind:
                 raise StorageError(f"event {event.number} is of an unknown kind, {kind!r}")
         self.number, self.time = event.number, event.time
 
-    def _ask_again(self, number: int, body: dict[str, Any]) -> None:
-        duel = self.bandit.ask()
-        if (duel.number, duel.first, duel.second) != (body["duel"], body["first"], body["second"]):
-            raise StorageError(
-                f"event {number}: arms {body['first']} and {body['second']} were chosen, and now {duel.first} and "
-                f"{duel.second}: this is another build of rankduel or NumPy than the one that played"
-            )
-        self._send(InFlight(duel, body["session"], body.get("query"), body["expires"]))
-
-    def _send(self, sent: InFlight) -> None:
-        self.in_flight[sent.duel.number] = sent
-        if sent.query is not None:
-            self.by_query[sent.query] = sent.duel.number
-
-    def _land(self, number: int) -> Duel:
-        landed = self.in_flight.pop(number)
-        if landed.query is not None:
-            del self.by_query[landed.query]
-        return landed.duel
-
-    def _tell(self, duel: Duel, outcome: Outcome) -> None:
+    def _tell(self, body: dict[str, Any]) -> None:
+        first, second, outcome = body["first"], body["second"], Outcome(body["outcome"])
+        propensity = body.get("propensity")
+        duel = Duel(self.bandit.told + 1, first, second, propensity and tuple(propensity))
+        self.bandit.adopt(duel)
         self.bandit.tell(duel, outcome)
         if outcome is Outcome.TIE:
-            self.ties[duel.first] += 1
-            self.ties[duel.second] += duel.second != duel.first
+            pair = (first, second) if first < second else (second, first)
+            self.ties[pair] = self.ties.get(pair, 0) + 1
         else:
-            won, lost = (duel.first, duel.second) if outcome is Outcome.FIRST else (duel.second, duel.first)
-            self.wins[won] += 1
-            self.losses[lost] += 1
+            pair = (first, second) if outcome is Outcome.FIRST else (second, first)
+            self.wins[pair] = self.wins.get(pair, 0) + 1
 
-    def _changeable(self, method: str) -> Any:
+    # Of two operators who do the same at the same time, the second does nothing.
+
+    def _add(self, rankers: list[str]) -> None:
+        if rankers:
+            self.changeable("add")(len(rankers))
+        for ranker in rankers:
+            self.arms[ranker] = len(self.rankers)
+            self.rankers.append(ranker)
+
+    def _change_ranker(self, kind: str, arm: int) -> None:
+        if arm not in self.bandit.alive:
+            return
+        if kind == "retired" and self.bandit.n_alive > 1:
+            self.changeable("retire")(arm)
+            self.retired.add(arm)
+        elif kind == "ranker_paused" and arm not in self.paused:
+            self.changeable("pause")(arm)
+            self.paused.add(arm)
+        elif kind == "ranker_started" and arm in self.paused:
+            self.changeable("resume")(arm)
+            self.paused.discard(arm)
+
+    def changeable(self, method: str) -> Any:
         """A method that only some bandits have: arms that come and go."""
         found = getattr(self.bandit, method, None)
         if found is None:
@@ -185,20 +159,16 @@ class State:
         """All of it, as a snapshot."""
         state = {
             "schema": _SCHEMA,
-            "settings": asdict(self.settings),
+            "settings": self.settings.to_dict(),
             "rankers": self.rankers,
             "retired": sorted(self.retired),
+            "paused": sorted(self.paused),
             "status": self.status,
             "time": self.time,
-            "session": self.session,
-            "late": self.late,
-            "expired": self.expired,
-            "wins": self.wins,
-            "losses": self.losses,
-            "ties": self.ties,
-            "in_flight": [[sent.duel.number, *sent[1:]] for sent in self.in_flight.values()],
+            "wins": [[*pair, count] for pair, count in sorted(self.wins.items())],
+            "ties": [[*pair, count] for pair, count in sorted(self.ties.items())],
         }
-        return Kept(self.number, json.dumps(state), self.bandit.snapshot())
+        return Kept(self.number, json.dumps(state, separators=(",", ":")), self.bandit.snapshot())
 
     @classmethod
     def from_kept(cls, kept: Kept) -> Self:
@@ -208,10 +178,10 @@ class State:
             raise SnapshotError(f"snapshot has schema {stored['schema']}, this version of rankduel reads {_SCHEMA}")
         state = cls(Settings.from_dict(stored["settings"]))
         state.bandit = type(state.bandit).restore(kept.bandit)
-        for name in ("rankers", "status", "time", "session", "late", "expired", "wins", "losses", "ties"):
-            setattr(state, name, stored[name])
-        state.number, state.retired = kept.number, set(stored["retired"])
-        pending = {duel.number: duel for duel in state.bandit.pending}
-        for number, session, query, expires in stored["in_flight"]:
-            state._send(InFlight(pending[number], session, query, expires))
+        state.number, state.time, state.status = kept.number, stored["time"], stored["status"]
+        state.rankers = stored["rankers"]
+        state.arms = {ranker: arm for arm, ranker in enumerate(state.rankers)}
+        state.retired, state.paused = set(stored["retired"]), set(stored["paused"])
+        state.wins = {(first, second): count for first, second, count in stored["wins"]}
+        state.ties = {(first, second): count for first, second, count in stored["ties"]}
         return state

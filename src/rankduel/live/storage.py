@@ -1,42 +1,185 @@
-"""Where tournaments are kept: what a storage must be able to do, and how one is found by its address."""
+"""Where tournaments are kept: what can be written, what a storage must be able to do, and how it is found."""
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
-from rankduel.live.events import DuelRow, Event
+from rankduel.live.duels import DuelRow, Status
+from rankduel.live.events import Event
 
-__all__ = ["Entry", "Kept", "Storage", "storage_at"]
+__all__ = [
+    "Change",
+    "Committed",
+    "Created",
+    "Entry",
+    "Issue",
+    "Kept",
+    "KeyRow",
+    "Noted",
+    "Opened",
+    "Show",
+    "SignalRow",
+    "Storage",
+    "Sweep",
+    "Tell",
+    "Told",
+    "Void",
+    "storage_at",
+]
+
+
+class Created(NamedTuple):
+    """Begin a tournament, unless it is there. The result is its first event."""
+
+    time: float
+    settings: dict[str, Any]
+
+
+class Opened(NamedTuple):
+    """A process begins to ask. The result is the number of its session, which no other one has."""
+
+
+class Issue(NamedTuple):
+    """A duel was asked for. The result is the duel: this one, or the one that its query has already."""
+
+    row: DuelRow
+
+
+class Show(NamedTuple):
+    """A page was shown. The result is a Status."""
+
+    session: int
+    number: int
+    row: DuelRow | None  # as issued, where a ticket vouches for it
+    page: str
+    time: float
+
+
+class Tell(NamedTuple):
+    """An outcome, or None where there is nothing to learn. The result is `Told`."""
+
+    session: int
+    number: int
+    row: DuelRow | None  # as issued, where a ticket vouches for it
+    outcome: str | None
+    time: float
+    page: str | None = None
+
+
+class Told(NamedTuple):
+    """How a tell is answered, and the outcome that is stored."""
+
+    status: Status
+    outcome: str | None
+
+
+class SignalRow(NamedTuple):
+    """Something a user did on a page. The result is a Status: accepted or duplicate, by its `key`."""
+
+    session: int
+    number: int
+    key: str
+    time: float
+    action: str
+    object: str | None
+    position: int | None
+    dwell: float | None
+
+
+class Change(NamedTuple):
+    """What an operator does: an event for the journal. The result is the Event."""
+
+    time: float
+    kind: str
+    body: dict[str, Any]
+
+
+class Void(NamedTuple):
+    """A duel that shall not be learnt. The result is its state before; None if there is no such duel."""
+
+    session: int
+    number: int
+    time: float
+    body: dict[str, Any]
+
+
+class Sweep(NamedTuple):
+    """Let all duels expire whose time is over. The result is how many."""
+
+    time: float
 
 
 class Kept(NamedTuple):
-    """A tournament as it was after so many events: it saves their replay, and nothing else."""
+    """A tournament as it was after so many events: it saves their replay, and nothing else. No result."""
 
     number: int
     state: str  # JSON
     bandit: bytes  # a snapshot of the bandit
 
 
-class Entry(NamedTuple):
-    """Something to write for a tournament, known by its name."""
+class Noted(NamedTuple):
+    """Counters that are no state of a duel, such as asks answered with the baseline. No result."""
 
-    tournament: str
-    what: Event | Kept
+    counts: dict[str, int]
+
+
+Entry = Created | Opened | Issue | Show | Tell | SignalRow | Change | Void | Sweep | Kept | Noted
+
+
+class Committed(NamedTuple):
+    """What became of a batch: a result for each entry, and what happened to each tournament."""
+
+    results: list[Any]
+    events: dict[str, list[Event]]  # appended to the journals
+    counts: dict[str, dict[str, int]]  # by how much the counters of duels have grown
+
+
+class KeyRow(NamedTuple):
+    """An API key of the service, as it is stored: never the secret itself."""
+
+    id: str
+    name: str
+    scopes: str  # separated by spaces
+    digest: str
+    created: float
+    revoked: float | None = None
 
 
 class Storage(Protocol):
-    """A durable place. The journal is the truth; duels by number and query are an index of it; snapshots save time."""
+    """A durable place. The journal is the truth for the bandit, the duels are that for who may still be told."""
 
-    def append(self, batch: Sequence[Entry]) -> None:
-        """Write all entries or none; on return they are durable. One thread calls this."""
+    shared: bool  # whether other processes write to it, too
+    secret: bytes  # that signs tickets
+    url: str
+
+    def commit(self, batch: Sequence[tuple[str, Entry]]) -> Committed:
+        """Write all entries of these tournaments or none; on return they are durable. One thread calls this."""
 
     def read(self, tournament: str, since: int = 0) -> Iterator[Event]:
         """The events after number `since`, in their order."""
 
-    def duel(self, tournament: str, number: int) -> DuelRow | None:
+    def duel(self, tournament: str, session: int, number: int) -> DuelRow | None:
         """The duel of that number."""
 
     def duel_of(self, tournament: str, query: str) -> DuelRow | None:
         """The duel of that query."""
+
+    def duels(self, tournament: str, limit: int, before: tuple[int, int] | None = None) -> list[DuelRow]:
+        """The latest duels, or the latest ones before a session and number; newest first."""
+
+    def due(self, tournament: str, issued_until: float, limit: int) -> list[DuelRow]:
+        """Duels that were shown, not told, and issued at that time or before."""
+
+    def overdue(self, tournament: str, time: float) -> bool:
+        """Whether a `Sweep` would find something."""
+
+    def signals(self, tournament: str, session: int, number: int) -> list[SignalRow]:
+        """What users did on the page of a duel, in the order of time."""
+
+    def asked_by(self, tournament: str, client: str, since: float) -> int:
+        """How many duels a client was issued since a time."""
+
+    def counts(self, tournament: str) -> dict[str, int]:
+        """The counters."""
 
     def kept(self, tournament: str) -> Iterator[Kept]:
         """The undamaged snapshots, newest first."""
@@ -44,20 +187,36 @@ class Storage(Protocol):
     def names(self) -> list[str]:
         """The tournaments, in alphabetical order."""
 
+    def leads(self, tournament: str) -> bool:
+        """Whether this process is the one that lets duels of this tournament expire and resolves them."""
+
+    def keys(self) -> list[KeyRow]:
+        """The API keys."""
+
+    def add_key(self, key: KeyRow) -> None:
+        """Store a new API key."""
+
+    def revoke_key(self, id: str, time: float) -> bool:
+        """End an API key; False if there is no such key."""
+
     def close(self) -> None:
         """Let go of it, so that another process may have it."""
 
 
-def storage_at(url: str) -> Storage:
-    """The storage at an address; it is made if it is not there.
+def storage_at(url: str, *, own: bool = True) -> Storage:
+    """The storage at an address; it is made if it is not there. Without `own`, it is there for reading and for keys.
 
     >>> storage_at("duels.db")
     Traceback (most recent call last):
-    ValueError: storage must be sqlite:///FILE, got 'duels.db'
+    ValueError: storage must be sqlite:///FILE or postgresql://..., got 'duels.db'
     """
-    from rankduel.live.sqlite import SqliteStorage  # noqa: PLC0415 - only what an address names is imported
+    scheme, slashes, path = url.partition("://") if isinstance(url, str) else ("", "", "")
+    if scheme == "sqlite" and path.startswith("/") and len(path) > 1:
+        from rankduel.live.sqlite import SqliteStorage  # noqa: PLC0415 - only what an address names is imported
 
-    scheme, _, path = url.partition(":///") if isinstance(url, str) else ("", "", "")
-    if scheme != "sqlite" or not path:
-        raise ValueError(f"storage must be sqlite:///FILE, got {url!r}")
-    return SqliteStorage(path)
+        return SqliteStorage(path[1:], own=own)
+    if scheme in ("postgresql", "postgres") and slashes:
+        from rankduel.live.postgres import PostgresStorage  # noqa: PLC0415
+
+        return PostgresStorage(url, own=own)
+    raise ValueError(f"storage must be sqlite:///FILE or postgresql://..., got {url!r}")

@@ -1,10 +1,13 @@
 """`Tournament`: ask and tell that survive a crash."""
 
+import json
+import logging
 import secrets
 import threading
 import weakref
-from collections import deque
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from functools import partial
 from hashlib import blake2b
 from time import time as now
 from types import TracebackType
@@ -13,20 +16,27 @@ from typing import Any, Self
 from rankduel.bandits import Bandit, bandit_from
 from rankduel.errors import SnapshotError, StorageError, TournamentExists, UnknownTournament
 from rankduel.interleaving import Interleaved, interleaving_from
-from rankduel.live.answers import Counts, LiveDecision, LiveDuel, Receipt, Standing, Status
-from rankduel.live.events import DuelRow, Event
-from rankduel.live.hall import enter, leave
-from rankduel.live.state import Settings, State
-from rankduel.live.storage import Entry, Storage
+from rankduel.live import standing
+from rankduel.live.answers import Counts, Departure, LiveDecision, LiveDuel, Meeting, Receipt, Standing
+from rankduel.live.duels import DuelRow, Status
+from rankduel.live.events import Event
+from rankduel.live.hall import enter, leave, look_after
+from rankduel.live.safety import chosen
+from rankduel.live.state import DIALS, Settings, State
+from rankduel.live.storage import Change, Created, Issue, Noted, Opened, Show, Storage, Sweep, Tell, Told, Void
+from rankduel.live.tickets import read_ticket, ticket_of
 from rankduel.live.writer import Writer
 from rankduel.randomness import subseed
 from rankduel.types import Outcome
 
 __all__ = ["DEFAULT", "Tournament"]
 
-DEFAULT = "CertifiedSparring(delta=0.01)"
-SNAPSHOT_EVERY = 20_000  # events, and four for each duel in flight: the most that opening has to replay
+DEFAULT = "CertifiedSparring"
+SNAPSHOT_EVERY = 20_000  # events: the most that opening has to replay
 _LONGEST = 200  # characters of a name or an id
+_RECENT = 20_000  # queries that are remembered while their duels are on the way to the disk
+_DAY = 86_400.0
+_log = logging.getLogger("rankduel")
 
 
 class Tournament:
@@ -48,12 +58,12 @@ class Tournament:
     <Status.DUPLICATE: 'duplicate'>
     >>> t.close()
     >>> with Tournament.open("home-search", storage=storage) as t:
-    ...     t.counts
-    Counts(asked=1, told=1, late=0, expired=0, in_flight=0)
+    ...     t.counts.told
+    1
     >>> folder.cleanup()
     """
 
-    def __init__(self, name: str, writer: Writer, state: State) -> None:
+    def __init__(self, name: str, writer: Writer, state: State, session: int) -> None:
         self.name = name
         self._writer = writer
         self._storage: Storage = writer.storage
@@ -62,14 +72,22 @@ class Tournament:
         self._method = interleaving_from(state.settings.interleaving)
         self._seed_key = subseed(state.settings.seed, "interleaving").to_bytes(16, "little")
         self._salt = bytes.fromhex(state.settings.salt)
+        self._session = session
+        self._issued = 0  # in this session
         self._snapshot_at = state.number
         self._failure: Exception | None = None
         self._closed = False
+        self._counts = self._storage.counts(name)
+        # Duels by query that may not be in the storage yet, in two generations.
+        self._recent: dict[str, DuelRow] = {}
+        self._earlier: dict[str, DuelRow] = {}
+        # How many duels each client was given on that day, where there is a cap.
+        self._day = 0.0
+        self._clients: dict[str, int] = {}
+        state.begin(session)
+        writer.listeners[name] = partial(_notify, weakref.ref(self))
         self._end = weakref.finalize(self, leave, writer, name)
-        # Duels that have landed and may not be in the storage yet.
-        self._landed: dict[int, tuple[int, DuelRow]] = {}
-        self._landed_by_query: dict[str, int] = {}
-        self._landings: deque[tuple[int, int]] = deque()
+        look_after(writer, self)
 
     @classmethod
     def create(
@@ -79,19 +97,25 @@ class Tournament:
         rankers: Iterable[str],
         storage: str,
         bandit: str | None = None,
-        baseline: str | None = None,
+        delta: float | None = None,
+        tolerance: float | None = None,
         interleaving: str = "team_draft",
-        expires_after: float = 86_400,
+        expires_after: float = _DAY,
         seed: int | None = None,
         exist_ok: bool = False,
+        **dials: Any,
     ) -> Self:
         """Begin a tournament.
 
-        `storage` is an address, `sqlite:///duels.db`. `bandit` is one of the registry as people type it, or
-        `module:Class`; None is "CertifiedSparring(delta=0.01)", which loses the best ranker with probability 0.01 at
-        most. `baseline` is what users see while it is paused or stopped; None: the champion. A duel that is not told
-        within `expires_after` seconds is not learnt any more. With `exist_ok`, a tournament that is there is opened, if
-        it has these settings.
+        `storage` is an address: `sqlite:///duels.db` or `postgresql://...`. `bandit` is one of the registry as people
+        type it, or `module:Class`; None is `CertifiedSparring`, which loses the best ranker with probability `delta`
+        at most (0.01) and, with a `tolerance`, ends also where several are the same. A duel that is not told within
+        `expires_after` seconds is not learnt any more. With `exist_ok`, a tournament that is there is opened, if it
+        has these settings.
+
+        The other settings may be changed later by `configure`: `baseline` is what users see where there is no duel
+        (None: the champion), `share` of the traffic takes part, each client sees `daily_cap` duels a day at most,
+        there are `in_flight_cap` duels in flight at most, with `shadow` duels are chosen and none is shown.
         """
         names = tuple(_checked("a ranker", ranker) for ranker in _listed("rankers", rankers))
         _check_new(names, ())
@@ -99,29 +123,25 @@ class Tournament:
             raise ValueError("a tournament needs at least one ranker")
         if isinstance(expires_after, bool) or not isinstance(expires_after, int | float) or not 0 < expires_after < 1e9:
             raise ValueError(f"expires_after must be a number of seconds, > 0 and < 1e9, got {expires_after!r}")
-        spec = DEFAULT if bandit is None else bandit
+        spec = _spec(bandit, delta, tolerance)
         made = bandit_from(spec, len(names), seed=seed)
         settings = Settings(
             rankers=names,
             bandit=_full(spec, made),
             seed=made.seed,
-            baseline=None if baseline is None else _checked("baseline", baseline),
             interleaving=repr(interleaving_from(interleaving)),
             expires_after=float(expires_after),
             salt=secrets.token_hex(16),
+            **_dials(dials),
         )
         writer = enter(storage, _checked("the name of a tournament", name))
         try:
-            if name not in writer.storage.names():
-                state = State(settings)
-                state.number, state.time = 1, now()
-                writer.put(Entry(name, Event(1, state.time, "created", _body(settings))))
-            elif exist_ok:
-                state = _restored(writer.storage, name)
-                _check_same(name, state.settings, settings, seeded=seed is not None)
-            else:
+            (created,) = writer.put(name, [Created(now(), settings.to_dict())]).result()
+            if created is None and not exist_ok:
                 raise TournamentExists(f"{name!r} is in {storage} already: open it, or create it with exist_ok=True")
-            return cls._opened(name, writer, state)
+            if created is None:
+                _check_same(name, _settings(writer.storage, name), settings, seeded=seed is not None)
+            return cls._opened(name, writer)
         except BaseException:
             leave(writer, name)
             raise
@@ -133,26 +153,27 @@ class Tournament:
         try:
             if name not in (known := writer.storage.names()):
                 raise UnknownTournament(f"no tournament {name!r} in {storage}, which has {', '.join(known) or 'none'}")
-            return cls._opened(name, writer, _restored(writer.storage, name))
+            return cls._opened(name, writer)
         except BaseException:
             leave(writer, name)
             raise
 
     @classmethod
-    def _opened(cls, name: str, writer: Writer, state: State) -> Self:
-        tournament = cls(name, writer, state)
+    def _opened(cls, name: str, writer: Writer) -> Self:
         # A new session: no id of a duel that a crash has swallowed is ever given again.
-        writer.wait(tournament._happen("opened", {"session": state.session + 1}))
-        return tournament
+        (session,) = writer.put(name, [Opened()]).result()
+        return cls(name, writer, restored(writer.storage, name), session)
 
     def close(self) -> None:
         """Keep a snapshot, so that opening is quick, and let go of the storage. Nothing is lost without it."""
         with self._lock:
-            sound = self._failure is None and not self._writer.failed and not self._closed
-            if sound and self._state.number > self._snapshot_at:
-                self._writer.put(Entry(self.name, self._state.keep()))
+            if self._closed:
+                return
             self._closed = True
-            self._end()
+            snapshot = self._state.keep() if self._failure is None and self._state.number > self._snapshot_at else None
+        if snapshot is not None and self._storage.leads(self.name):
+            self._writer.put_soon(self.name, [snapshot])
+        self._end()
 
     def __enter__(self) -> Self:
         return self
@@ -170,43 +191,120 @@ class Tournament:
     def ask(self, query_id: str | None = None, client_id: str | None = None) -> LiveDuel:
         """The two rankers that should meet for a query; the same query gets the same duel.
 
-        While the tournament is paused or stopped, `first` and `second` are both the baseline (or the champion), and
-        once there is a winner, both are the winner; then there is no `id`, and nothing to tell. Client ids are stored
-        as hashes.
+        Where there is no duel, `serve` says what to show instead, `first` and `second` are both that ranker, there is
+        no `id`, and nothing to tell. Client ids are stored as hashes.
         """
-        query = None if query_id is None else _checked("query_id", query_id)
-        client = None if client_id is None else self._hashed(_checked("client_id", client_id))
+        return self.ask_many([(query_id, client_id)])[0]
+
+    def ask_many(self, asked: Iterable[tuple[str | None, str | None]]) -> list[LiveDuel]:
+        """The same for many queries, each with a client or None."""
+        checked = [
+            (None if query is None else _checked("query_id", query), None if client is None else self._hashed(client))
+            for query, client in _listed("asked", asked)
+        ]
+        new: list[Issue] = []
+        refused: dict[str, int] = {}
         with self._lock:
             self._check()
-            time = self._expire()
-            if query is not None and (row := self._row_of(query)) is not None:
-                return self._live(row.number, row.session, row.first, row.second, row.expires)
-            state = self._state
-            if state.status != "running" or state.bandit.n_alive == 1 or state.bandit.tied:
-                return self._no_duel()
-            try:
-                event = state.ask(time, query, client)
-            except Exception as error:
-                self._failure = error  # what is in memory is not what the journal says
-                raise
-            self._record(event)
-            body = event.body
-            return self._live(body["duel"], body["session"], body["first"], body["second"], body["expires"])
+            time = self._time()
+            duels = [self._ask(query, client, time, new, refused) for query, client in checked]
+        if new and self._storage.shared and any(issue.row.query is not None for issue in new):
+            duels = self._agree(duels, new)
+        elif new:
+            self._writer.put_soon(self.name, new)
+        if refused:
+            self._writer.put_soon(self.name, [Noted(refused)])
+        return duels
 
-    def _live(self, number: int, session: int, first: int, second: int, expires: float) -> LiveDuel:
-        rankers, name = self._state.rankers, f"{session}-{number}"
+    def _ask(
+        self, query: str | None, client: str | None, time: float, new: list[Issue], refused: dict[str, int]
+    ) -> LiveDuel:
+        if query is not None and (row := self._row_of(query)) is not None:
+            return self._live(row)
+        why = self._refusal(query, client, time, len(new))
+        if why is not None:
+            refused[f"serve {why}"] = refused.get(f"serve {why}", 0) + 1
+            return self._no_duel(why)
+        try:
+            duel = self._state.choose()
+        except Exception as error:
+            self._fail(error)
+            return self._no_duel("failed")
+        self._issued += 1
+        first_propensity, second_propensity = duel.propensity or (None, None)
+        expires = time + self._state.settings.expires_after
+        row = DuelRow(
+            self._session, self._issued, query, client, duel.first, duel.second, first_propensity, second_propensity,
+            time, expires,
+        )  # fmt: skip
+        if self._state.settings.shadow:
+            refused["serve shadow"] = refused.get("serve shadow", 0) + 1
+            shadow = self._live(row)
+            shadow.id, shadow.sign, shadow.serve, shadow.why = None, None, "baseline", "shadow"
+            return shadow
+        if client in self._clients:
+            self._clients[client] += 1
+        if query is not None:
+            if len(self._recent) >= _RECENT:
+                self._recent, self._earlier = {}, self._recent
+            self._recent[query] = row
+        new.append(Issue(row))
+        return self._live(row)
+
+    def _agree(self, duels: list[LiveDuel], new: list[Issue]) -> list[LiveDuel]:
+        """Where other processes ask, too: the duel that a query has is the one that was written first."""
+        stored = {issue.row.id: row for issue, row in zip(new, self._writer.put(self.name, new).result(), strict=True)}
+        return [self._live(stored[duel.id]) if duel.id in stored else duel for duel in duels]
+
+    def _row_of(self, query: str) -> DuelRow | None:
+        """The duel of a query: on its way to the storage, or there."""
+        row = self._recent.get(query) or self._earlier.get(query)
+        return self._storage.duel_of(self.name, query) if row is None else row
+
+    def _refusal(self, query: str | None, client: str | None, time: float, more: int) -> str | None:
+        """Why there is no duel, or None."""
+        state, settings = self._state, self._state.settings
+        why = None
+        if self._failure is not None:
+            why = "failed"
+        elif self._writer.failure is not None:
+            why = "storage"
+        elif state.status != "running":
+            why = state.status
+        elif state.bandit.n_alive == 1 or state.bandit.tied:
+            why = "decided"
+        elif settings.share < 1 and not chosen(settings.share, settings.salt, client or query):
+            why = "share"
+        elif settings.in_flight_cap is not None and self.counts.in_flight + more >= settings.in_flight_cap:
+            why = "in_flight_cap"
+        elif settings.daily_cap is not None and client is not None and self._today(client, time) >= settings.daily_cap:
+            why = "daily_cap"
+        return why
+
+    def _today(self, client: str, time: float) -> int:
+        """How many duels a client was given today."""
+        day = time - time % _DAY
+        if self._day != day:
+            self._day, self._clients = day, {}
+        if client not in self._clients:
+            self._clients[client] = self._storage.asked_by(self.name, client, day)
+        return self._clients[client]
+
+    def _live(self, row: DuelRow) -> LiveDuel:
+        rankers, name = self._state.rankers, row.id
         digest = blake2b(name.encode(), key=self._seed_key, digest_size=6).digest()  # 48 bits: exact in any JSON
-        return LiveDuel(name, rankers[first], rankers[second], int.from_bytes(digest, "little"), expires, self._method)
+        seed, sign = int.from_bytes(digest, "little"), partial(ticket_of, row, self.name, self._storage.secret)
+        return LiveDuel(name, rankers[row.first], rankers[row.second], seed, row.expires, self._method, sign=sign)
 
-    def _no_duel(self) -> LiveDuel:
+    def _no_duel(self, why: str) -> LiveDuel:
         state = self._state
-        shown = state.settings.baseline
-        if shown is None or state.status == "running":
+        shown = None if why == "decided" else state.settings.baseline
+        if shown is None:
             shown = state.rankers[state.bandit.champion]
-        return LiveDuel(None, shown, shown, 0, 0.0, self._method)
+        return LiveDuel(None, shown, shown, 0, 0.0, self._method, "winner" if why == "decided" else "baseline", why)
 
     def _hashed(self, client: str) -> str:
-        return blake2b(client.encode(), key=self._salt, digest_size=8).hexdigest()
+        return blake2b(_checked("client_id", client).encode(), key=self._salt, digest_size=8).hexdigest()
 
     # Tell
 
@@ -220,24 +318,41 @@ class Tournament:
     ) -> Receipt:
         """Who won a duel, or which documents were clicked; on return this is durable.
 
-        `duel` is what `ask` has returned, or its id. Clicks are credited on the page that `duel.interleave` has made,
-        or on `shown`; a page without a click is a tie. Telling the same again changes nothing.
+        `duel` is what `ask` has returned, or its id, or its ticket. Clicks are credited on the page that
+        `duel.interleave` has made, or on `shown`; a page without a click is a tie. Telling the same again changes
+        nothing.
         """
         if clicks is not None:
             outcome = self._credited(duel, outcome, clicks, shown)
-        receipt, ticket = self._settle(duel, outcome)
-        self._writer.wait(ticket)
-        return receipt
+        return self.tell_many([(duel, outcome)])[0]
 
-    def tell_many(self, told: Iterable[tuple[LiveDuel | str, Outcome]]) -> list[Receipt]:
+    def tell_many(self, told: Iterable[tuple[LiveDuel | str, Outcome | None]]) -> list[Receipt]:
         """The same for many duels, which become durable together. Each has a receipt of its own."""
-        receipts, last = [], 0
-        for duel, outcome in _listed("told", told):
-            receipt, ticket = self._settle(duel, outcome)
-            receipts.append(receipt)
-            last = max(last, ticket)
-        self._writer.wait(last)
-        return receipts
+        return receipts(self.tell_soon(told).result())
+
+    def tell_soon(self, told: Iterable[tuple[LiveDuel | str, Outcome | None]]) -> Future[list[Told]]:
+        """The same, without waiting: what became of them is in the future as soon as it is durable."""
+        self._check()
+        time = self._time()
+        return self._writer.put(self.name, [self._told(duel, outcome, time) for duel, outcome in _listed("told", told)])
+
+    def show(self, duel: LiveDuel | str, page: Interleaved | None = None) -> Status:
+        """The page of a duel was shown; `page` is by default the one that `duel.interleave` has made."""
+        self._check()
+        if page is None and isinstance(duel, LiveDuel):
+            page = duel.shown
+        if page is None:
+            raise ValueError("which page was shown? call duel.interleave first, or hand it over as page=")
+        session, number, row = self._named(duel)
+        show = Show(session, number, row, json.dumps(page.to_dict(), separators=(",", ":")), self._time())
+        status: Status = self._writer.put(self.name, [show]).result()[0]
+        return status
+
+    def _told(self, duel: LiveDuel | str, outcome: Outcome | None, time: float) -> Tell:
+        if not isinstance(outcome, Outcome):
+            raise TypeError(f"outcome must be Outcome.FIRST, Outcome.SECOND or Outcome.TIE, got {outcome!r}")
+        session, number, row = self._named(duel)
+        return Tell(session, number, row, outcome.value, time)
 
     def _credited(
         self, duel: LiveDuel | str, outcome: Outcome | None, clicks: Iterable[Hashable], shown: Interleaved | None
@@ -250,32 +365,21 @@ class Tournament:
             raise ValueError("clicks are credited on a page: call duel.interleave first, or hand it over as shown=")
         return self._method.outcome(shown, _listed("clicks", clicks))
 
-    def _settle(self, duel: LiveDuel | str, outcome: Outcome | None) -> tuple[Receipt, int]:
-        """Take in one outcome; what became of it, and the ticket to wait for."""
-        if not isinstance(outcome, Outcome):
-            raise TypeError(f"outcome must be Outcome.FIRST, Outcome.SECOND or Outcome.TIE, got {outcome!r}")
-        session, number = _parsed(duel)
-        with self._lock:
-            self._check()
-            self._expire()
-            sent = self._state.in_flight.get(number)
-            if sent is not None and sent.session == session:
-                try:
-                    ticket = self._happen("told", {"duel": number, "outcome": outcome.value})
-                except Exception as error:
-                    self._failure = error
-                    raise
-                self._land(ticket, sent.row("told", outcome.value))
-                return Receipt(Status.ACCEPTED, outcome), ticket
-            ticket, row = self._landed.get(number) or (0, self._storage.duel(self.name, number))
-            if row is None or row.session != session or sent is not None:
-                return Receipt(Status.UNKNOWN, None), 0
-            if row.state == "expired":
-                ticket = self._happen("late", {"duel": number, "outcome": outcome.value})
-                self._land(ticket, row._replace(state="late", outcome=outcome.value))
-                return Receipt(Status.LATE, outcome), ticket
-            stored = Outcome(row.outcome)
-            return Receipt(Status.DUPLICATE if stored is outcome else Status.CONFLICT, stored), ticket
+    def _named(self, duel: LiveDuel | str) -> tuple[int, int, DuelRow | None]:
+        """Session and number of a duel, and all of it if a ticket vouches for it; no duel has (0, 0)."""
+        text = duel
+        if isinstance(duel, LiveDuel):
+            if isinstance(duel.sign, partial):  # made by this process
+                row: DuelRow = duel.sign.args[0]
+                return row.session, row.number, row
+            text = duel.ticket or duel.id or ""
+        if not isinstance(text, str):
+            raise TypeError(f"duel must be what ask() has returned, or its id or ticket, got {duel!r}")
+        session, dash, number = text.partition("-")
+        if dash and session.isdecimal() and number.isdecimal() and text.isascii() and len(text) <= 19:
+            return int(session), int(number), None
+        ticket = read_ticket(text, self.name, self._storage.secret)
+        return (0, 0, None) if ticket is None else (ticket.session, ticket.number, ticket)
 
     # Where it stands
 
@@ -283,6 +387,11 @@ class Tournament:
     def status(self) -> str:
         """`running`, `paused` or `stopped`."""
         return self._state.status
+
+    @property
+    def settings(self) -> Settings:
+        """What it is made of, as it is now."""
+        return self._state.settings
 
     @property
     def rankers(self) -> list[str]:
@@ -305,166 +414,170 @@ class Tournament:
 
     @property
     def counts(self) -> Counts:
-        """How many duels were asked for, and what became of them."""
-        with self._lock:
-            self._expire()
-            state = self._state
-            return Counts(state.bandit.asked, state.bandit.told, state.late, state.expired, len(state.in_flight))
+        """How many duels were asked for, and what became of them, as far as it is durable."""
+        counts = self._counts
+        return Counts(*(counts.get(name, 0) for name in Counts.__slots__))
 
     def decision(self) -> LiveDecision:
         """The winner, or the rankers that are tied, or where it stands; by `str` in words."""
         with self._lock:
-            state, names = self._state, self._state.rankers
-            decision = state.bandit.decision()
-            return LiveDecision(
-                None if decision.winner is None else names[decision.winner],
-                tuple(names[arm] for arm in decision.tied),
-                names[state.bandit.champion],
-                tuple(names[arm] for arm in decision.confidence.alive),
-                tuple(names[gone.arm] for gone in decision.eliminated),
-                decision.confidence.delta,
-                decision.confidence.tolerance,
-            )
+            return standing.decision(self._state)
 
     def leaderboard(self) -> list[Standing]:
         """All rankers: the champion, others that are left by their share of wins, those out from the last one on."""
         with self._lock:
-            state, champion = self._state, self._state.bandit.champion
-            left = set(state.bandit.alive.tolist())
-            went = {gone.arm: place for place, gone in enumerate(state.bandit.decision().eliminated)}
+            return standing.leaderboard(self._state)
 
-            def order(arm: int) -> tuple[int, float]:
-                if arm in left:
-                    duels = state.wins[arm] + state.losses[arm] + state.ties[arm]
-                    return arm != champion, -(state.wins[arm] + state.ties[arm] / 2) / max(duels, 1)
-                return 3 if arm in state.retired else 2, -went.get(arm, 0)
+    def timeline(self) -> list[Departure]:
+        """The rankers that are out, in the order in which they went."""
+        with self._lock:
+            return standing.timeline(self._state)
 
-            words = {0: "champion", 1: "left", 2: "out", 3: "retired"}
-            return [
-                Standing(state.rankers[arm], words[order(arm)[0]], state.wins[arm], state.losses[arm], state.ties[arm])
-                for arm in sorted(range(len(state.rankers)), key=order)
-            ]
+    def preferences(self) -> list[Meeting]:
+        """All pairs that have met, and how often each won."""
+        with self._lock:
+            return list(standing.preferences(self._state))
+
+    def duels(self, limit: int = 100, before: str | None = None) -> list[DuelRow]:
+        """The latest duels, or the latest before the one of that id; newest first."""
+        key = None if before is None else self._named(before)[:2]
+        return self._storage.duels(self.name, limit, key)
 
     def journal(self, since: int = 0) -> Iterator[Event]:
         """All that has happened after event number `since`, as it is stored."""
-        self._writer.flush()
         return self._storage.read(self.name, since)
 
     # Operate
 
-    def pause(self, reason: str = "") -> None:
-        """No more duels until `resume`; what is in flight may still be told."""
-        self._change("paused", ("running",), {"reason": reason})
-
-    def resume(self, reason: str = "") -> None:
+    def start(self, reason: str = "", by: str = "") -> None:
         """Go on after `pause`."""
-        self._change("resumed", ("paused",), {"reason": reason})
+        self._change("started", ("paused",), reason, by)
 
-    def stop(self, reason: str = "") -> None:
-        """The end: no more duels for good, and what is in flight expires."""
-        with self._lock:
-            self._check()
-            self._expire()
-            if self._state.status != "stopped" and self._state.in_flight:
-                self._expire_these(list(self._state.in_flight))
-            self._change("stopped", ("running", "paused"), {"reason": reason})
+    def pause(self, reason: str = "", by: str = "") -> None:
+        """No more duels until `start`; what is in flight may still be told."""
+        self._change("paused", ("running",), reason, by)
 
-    def add_rankers(self, rankers: Iterable[str]) -> None:
+    def stop(self, reason: str = "", by: str = "") -> None:
+        """The end: no more duels for good; what is in flight may still be told."""
+        self._change("stopped", ("running", "paused"), reason, by)
+
+    def configure(self, *, reason: str = "", by: str = "", **dials: Any) -> None:
+        """Change settings while it runs: those that `create` names as such."""
+        self._change("configured", ("running", "paused"), reason, by, **_dials(dials))
+
+    def add_rankers(self, rankers: Iterable[str], reason: str = "", by: str = "") -> None:
         """Let more rankers take part. Only for bandits that can add arms, as CertifiedSparring."""
         names = [_checked("a ranker", ranker) for ranker in _listed("rankers", rankers)]
         with self._lock:
-            self._check()
             _check_new(names, self._state.rankers)
-            if names:
-                self._change("added", ("running", "paused"), {"rankers": names})
+            self._state.changeable("add")
+        if names:
+            self._change("added", ("running", "paused"), reason, by, rankers=names)
 
-    def retire(self, ranker: str, reason: str = "") -> None:
+    def retire(self, ranker: str, reason: str = "", by: str = "") -> None:
         """Take a ranker out for good. Only for bandits that can retire arms, as CertifiedSparring."""
+        self._change_ranker("retired", "retire", ranker, reason, by)
+
+    def pause_ranker(self, ranker: str, reason: str = "", by: str = "") -> None:
+        """Let a ranker meet nobody until `start_ranker`; it stays in the race."""
+        self._change_ranker("ranker_paused", "pause", ranker, reason, by)
+
+    def start_ranker(self, ranker: str, reason: str = "", by: str = "") -> None:
+        """Let a paused ranker meet others again."""
+        self._change_ranker("ranker_started", "resume", ranker, reason, by)
+
+    def void(self, duel: LiveDuel | str, reason: str = "", by: str = "") -> None:
+        """Declare that a duel shall not be learnt. Too late for one that was told."""
+        self._check()
+        session, number, _ = self._named(duel)
+        body = {"duel": f"{session}-{number}", "reason": _said("reason", reason), "by": _said("by", by)}
+        (state,) = self._writer.put(self.name, [Void(session, number, self._time(), body)]).result()
+        if state is None:
+            raise ValueError(f"no duel {duel!r} in {self.name!r}")
+        if state == "told":
+            raise ValueError(f"duel {session}-{number} is learnt already: it cannot be void")
+
+    def _change_ranker(self, kind: str, method: str, ranker: str, reason: str, by: str) -> None:
         with self._lock:
-            if ranker not in self._state.rankers:
+            arm = self._state.arms.get(ranker)
+            if arm is None:
                 raise ValueError(f"no ranker {ranker!r} in {self.name!r}")
-            arm = self._state.rankers.index(ranker)
             if arm not in self._state.bandit.alive:
                 raise ValueError(f"ranker {ranker!r} is not in the race any more")
-            if self._state.bandit.n_alive == 1:
+            if kind == "retired" and self._state.bandit.n_alive == 1:
                 raise ValueError(f"ranker {ranker!r} is the last one left: it cannot be retired")
-            self._change("retired", ("running", "paused"), {"arm": arm, "ranker": ranker, "reason": reason})
+            self._state.changeable(method)
+        self._change(kind, ("running", "paused"), reason, by, ranker=ranker)
 
-    def _change(self, kind: str, allowed: Sequence[str], body: dict[str, Any]) -> None:
-        with self._lock:
-            self._check()
-            if self._state.status not in allowed:
-                raise ValueError(f"{self.name!r} is {self._state.status}: it cannot be {kind}")
-            ticket = self._happen(kind, body)
-        self._writer.wait(ticket)
+    def _change(self, kind: str, allowed: Sequence[str], reason: str, by: str, **body: Any) -> None:
+        self._check()
+        if self._state.status not in allowed:
+            raise ValueError(f"{self.name!r} is {self._state.status}: it cannot be {kind}")
+        body |= {"reason": _said("reason", reason), "by": _said("by", by)}
+        self._writer.put(self.name, [Change(self._time(), kind, body)]).result()
 
     # The clockwork
+
+    def look(self) -> None:
+        """What is due: duels expire, and what other processes have written is taken in. Called now and then."""
+        try:
+            if self._storage.shared:
+                with self._lock:
+                    self._follow()
+                    self._counts = self._storage.counts(self.name)
+            if self._storage.leads(self.name) and self._storage.overdue(self.name, self._time()):
+                self._writer.put(self.name, [Sweep(self._time())]).result()
+            elif self._writer.failure is not None:
+                self._writer.flush(self.name)  # is it possible again?
+        except StorageError as error:
+            _log.warning("%s: %s", self.name, error)
 
     def _check(self) -> None:
         self._writer.check()
         if self._closed:
             raise StorageError(f"tournament {self.name!r} is closed")
-        if self._failure is not None:
-            raise StorageError(f"the bandit has failed, open {self.name!r} again: {self._failure!r}") from self._failure
+
+    def _fail(self, error: Exception) -> None:
+        self._failure = error
+        _log.error("%s: the bandit has failed, the baseline is served: %r", self.name, error)
 
     def _time(self) -> float:
         """Now; if the clock was set back, as late as the last event."""
         return max(now(), self._state.time)
 
-    def _happen(self, kind: str, body: dict[str, Any]) -> int:
-        return self._record(self._state.event(self._time(), kind, body))
+    def _happened(self, events: list[Event], counts: dict[str, int]) -> None:
+        """A commit is durable: learn from it."""
+        with self._lock:
+            for name, by in counts.items():
+                self._counts[name] = self._counts.get(name, 0) + by
+            if events and events[0].number > self._state.number + 1:
+                self._follow()
+            self._learn(events)
 
-    def _record(self, event: Event) -> int:
-        """Hand an event that has happened to the writer; its ticket."""
-        ticket = self._writer.put(Entry(self.name, event))
-        # A snapshot holds what is in flight: where that is much, it is made less often.
-        if event.number - self._snapshot_at >= SNAPSHOT_EVERY + 4 * len(self._state.in_flight):
-            self._snapshot_at = event.number
-            self._writer.put(Entry(self.name, self._state.keep()))
-        return ticket
+    def _follow(self) -> None:
+        """Take in what others have written to the journal."""
+        self._learn(self._storage.read(self.name, self._state.number))
 
-    def _expire(self) -> float:
-        """Let go of duels whose time is over; the time."""
-        time, in_flight = self._time(), self._state.in_flight
-        if in_flight and next(iter(in_flight.values())).expires <= time:
-            gone = []
-            for number, sent in in_flight.items():
-                if sent.expires > time:
-                    break
-                gone.append(number)
-            self._expire_these(gone)
-            time = self._state.time
-        return time
-
-    def _expire_these(self, numbers: list[int]) -> None:
-        rows = [self._state.in_flight[number].row("expired") for number in numbers]
-        ticket = self._happen("expired", {"duels": numbers})
-        for row in rows:
-            self._land(ticket, row)
-
-    def _land(self, ticket: int, row: DuelRow) -> None:
-        """Remember a duel until it is found in the storage; forget those that are."""
-        while self._landings and self._landings[0][0] <= self._writer.done:
-            old, number = self._landings.popleft()
-            if number in self._landed and self._landed[number][0] == old:
-                query = self._landed.pop(number)[1].query
-                if query is not None:
-                    del self._landed_by_query[query]
-        self._landed[row.number] = ticket, row
-        self._landings.append((ticket, row.number))
-        if row.query is not None:
-            self._landed_by_query[row.query] = row.number
-
-    def _row_of(self, query: str) -> DuelRow | None:
-        """The duel of a query: in flight, just landed, or stored."""
-        number = self._state.by_query.get(query)
-        if number is not None:
-            return self._state.in_flight[number].row()
-        number = self._landed_by_query.get(query)
-        return self._storage.duel_of(self.name, query) if number is None else self._landed[number][1]
+    def _learn(self, events: Iterable[Event]) -> None:
+        state = self._state
+        if self._failure is not None:
+            return
+        try:
+            for event in events:
+                if event.number > state.number:
+                    state.apply(event)
+        except StorageError:
+            raise
+        except Exception as error:
+            self._fail(error)
+            return
+        if state.number - self._snapshot_at >= SNAPSHOT_EVERY:
+            self._snapshot_at = state.number
+            if self._storage.leads(self.name):
+                self._writer.put_soon(self.name, [state.keep()])
 
 
-def _restored(storage: Storage, name: str) -> State:
+def restored(storage: Storage, name: str) -> State:
     """From the newest snapshot that can be read, and the events after it; or from all events."""
     for kept in storage.kept(name):
         try:
@@ -477,6 +590,32 @@ def _restored(storage: Storage, name: str) -> State:
     return State.replay(storage.read(name))
 
 
+def receipts(told: Iterable[Told]) -> list[Receipt]:
+    """What a tell is answered, from what the storage says."""
+    return [Receipt(status, None if outcome is None else Outcome(outcome)) for status, outcome in told]
+
+
+def _notify(find: "weakref.ref[Tournament]", events: list[Event], counts: dict[str, int]) -> None:
+    tournament = find()
+    if tournament is not None:
+        tournament._happened(events, counts)
+
+
+def _settings(storage: Storage, name: str) -> Settings:
+    return Settings.from_dict(next(storage.read(name)).body)
+
+
+def _spec(bandit: str | None, delta: float | None, tolerance: float | None) -> str:
+    """The bandit as people type it."""
+    options = {"delta": delta, "tolerance": tolerance}
+    given = ", ".join(f"{name}={value!r}" for name, value in options.items() if value is not None)
+    if bandit is None:
+        return f"{DEFAULT}({given})"
+    if given:
+        raise ValueError(f"delta and tolerance are for the default bandit: write them into {bandit!r}")
+    return bandit
+
+
 def _full(spec: str, bandit: Bandit) -> str:
     """A bandit as people type it, with every parameter: another default in a later version changes nothing."""
     own, colon, _ = spec.partition("(")[0].rpartition(":")
@@ -484,8 +623,21 @@ def _full(spec: str, bandit: Bandit) -> str:
     return f"{own}{colon}{type(bandit).__name__}({options})"
 
 
-def _body(settings: Settings) -> dict[str, Any]:
-    return {**vars(settings), "rankers": list(settings.rankers)}
+def _dials(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings that may be changed, checked."""
+    for name, value in given.items():
+        if name not in DIALS:
+            raise TypeError(f"no setting {name!r}: those that can be changed are {', '.join(DIALS)}")
+        if name == "baseline" and value is not None:
+            _checked("baseline", value)
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if name == "share" and not (number and 0 <= value <= 1):
+            raise ValueError(f"share must be a number from 0 to 1, got {value!r}")
+        if name == "shadow" and not isinstance(value, bool):
+            raise ValueError(f"shadow must be True or False, got {value!r}")
+        if name.endswith("_cap") and value is not None and not (number and isinstance(value, int) and value >= 0):
+            raise ValueError(f"{name} must be a whole number of at least 0, or None, got {value!r}")
+    return dict(given)
 
 
 def _check_same(name: str, stored: Settings, given: Settings, *, seeded: bool) -> None:
@@ -507,22 +659,15 @@ def _checked(what: str, name: object) -> str:
     return name
 
 
-def _check_new(names: Sequence[str], known: Sequence[str]) -> None:
+def _said(what: str, text: object) -> str:
+    if not isinstance(text, str) or len(text) > 10 * _LONGEST:
+        raise ValueError(f"{what} must be a text of at most {10 * _LONGEST} characters, got {text!r:.{_LONGEST}}")
+    return text
+
+
+def _check_new(names: Sequence[str], known: Iterable[str]) -> None:
     seen = set(known)
     for name in names:
         if name in seen:
             raise ValueError(f"ranker {name!r} is there twice")
         seen.add(name)
-
-
-def _parsed(duel: LiveDuel | str) -> tuple[int, int]:
-    """Session and number of a duel; no duel has (0, 0)."""
-    text = duel.id if isinstance(duel, LiveDuel) else duel
-    if text is None:
-        return 0, 0
-    if not isinstance(text, str):
-        raise TypeError(f"duel must be what ask() has returned, or its id, got {duel!r}")
-    session, _, number = text.partition("-")
-    if not (session.isdecimal() and number.isdecimal() and text.isascii() and len(session) + len(number) <= 18):
-        return 0, 0
-    return int(session), int(number)

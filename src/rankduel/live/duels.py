@@ -1,0 +1,73 @@
+"""The life of a duel: issued, perhaps shown, then told; or it has no signal, expires, comes late, or is void."""
+
+from enum import StrEnum
+from typing import NamedTuple
+
+__all__ = ["OPEN", "DuelRow", "Settled", "Status", "settle"]
+
+OPEN = ("issued", "shown")  # the states of a duel that may still be told
+
+
+class Status(StrEnum):
+    """What became of something that was told.
+
+    >>> Status.LATE == "late"
+    True
+    """
+
+    ACCEPTED = "accepted"
+    DUPLICATE = "duplicate"  # the same was told before
+    CONFLICT = "conflict"  # another outcome was told before, and stays
+    LATE = "late"  # kept, but not learnt: the duel had expired, or was declared void
+    UNKNOWN = "unknown"  # no such duel
+
+
+class DuelRow(NamedTuple):
+    """All that is known of a duel. It is found by `session` and `number`, or by its query."""
+
+    session: int  # how often the tournament had been opened, by any process, when it was issued
+    number: int  # within the session
+    query: str | None
+    client: str | None  # hashed
+    first: int
+    second: int
+    first_propensity: float | None
+    second_propensity: float | None
+    issued: float  # seconds since 1970
+    expires: float
+    state: str = "issued"  # shown; told, no_signal, expired, late, void
+    outcome: str | None = None
+    page: str | None = None  # what was shown, as JSON
+
+    @property
+    def id(self) -> str:
+        """How users name it."""
+        return f"{self.session}-{self.number}"
+
+
+class Settled(NamedTuple):
+    """What a tell does to a duel: how it is answered, and the duel afterwards; None if nothing changes."""
+
+    status: Status
+    row: DuelRow | None
+
+
+def settle(row: DuelRow | None, outcome: str | None, time: float, page: str | None = None) -> Settled:
+    """Tell the outcome of a duel at a time. The outcome None says that there is nothing to learn from it.
+
+    >>> row = DuelRow(1, 1, None, None, 4, 2, None, None, issued=0.0, expires=60.0)
+    >>> settle(row, "first", 5.0).row.state
+    'told'
+    >>> settle(row, "first", 61.0).status, settle(row._replace(state="told", outcome="tie"), "first", 6.0).status
+    (<Status.LATE: 'late'>, <Status.CONFLICT: 'conflict'>)
+    """
+    if row is None:
+        return Settled(Status.UNKNOWN, None)
+    if row.state in OPEN and time < row.expires:
+        state = "no_signal" if outcome is None else "told"
+        return Settled(Status.ACCEPTED, row._replace(state=state, outcome=outcome, page=page or row.page))
+    if row.state in OPEN or row.state == "expired":
+        return Settled(Status.LATE, row._replace(state="late", outcome=outcome, page=page or row.page))
+    if row.state == "void":
+        return Settled(Status.LATE, None)
+    return Settled(Status.DUPLICATE if row.outcome == outcome else Status.CONFLICT, None)
