@@ -4,7 +4,7 @@ import os
 import random
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -19,7 +19,7 @@ RANKERS = [f"ranker {number}" for number in range(6)]
 
 
 @pytest.fixture
-def played(url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def played(url: str, monkeypatch: pytest.MonkeyPatch) -> str:
     """A storage with a bit of everything."""
     monkeypatch.setattr(tournament, "SNAPSHOT_EVERY", 100)
     chance = random.Random(1)
@@ -33,7 +33,7 @@ def played(url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         t.pause("a rest")
     with Tournament.create("other", rankers=RANKERS, storage=url, seed=1):
         pass
-    yield url
+    return url
 
 
 def file_of(url: str) -> Path:
@@ -97,10 +97,7 @@ def test_a_damaged_page_is_seen(played: str) -> None:
     with path.open("r+b") as file:
         file.seek(size // 2)
         file.write(os.urandom(4096))
-    try:
-        assert any(finding.level == "error" for finding in verify(played))
-    except StorageError as error:
-        assert "malformed" in str(error) or "damaged" in str(error)
+    assert any(finding.level == "error" for finding in verify(played))
 
 
 def test_a_storage_in_use(played: str, tmp_path: Path) -> None:
@@ -140,7 +137,7 @@ def test_a_backup_overwrites_nothing(played: str, tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="is there already: a backup overwrites nothing"):
         backup(played, tmp_path / "mine")
     assert (tmp_path / "mine").read_text() == "precious"
-    with pytest.raises(StorageError, match="cannot copy .* to .*/nowhere/copy"):
+    with pytest.raises(StorageError, match=r"cannot copy .* to .*/nowhere/copy"):
         backup(played, tmp_path / "nowhere" / "copy")
     (tmp_path / "text").write_text("once upon a time " * 100)
     with pytest.raises(StorageError, match="not a database"):
@@ -150,7 +147,7 @@ def test_a_backup_overwrites_nothing(played: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("call", [lambda url: backup(url, Path("x")), upgrade])
 def test_other_addresses(call: Callable[[str], object]) -> None:
-    with pytest.raises(ValueError, match="storage must be sqlite:///FILE, got 'duels.db'"):
+    with pytest.raises(ValueError, match=r"storage must be sqlite:///FILE, got 'duels.db'"):
         call("duels.db")
     with pytest.raises(ValueError, match="a PostgreSQL storage"):
         call("postgresql://host/db")
@@ -169,7 +166,7 @@ def test_upgrade(played: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(StorageError, match="has schema 2, from which there is no way to 3"):
         upgrade(played)
     steps[2] = {"sqlite": "ALTER TABLE duels ADD COLUMN mood TEXT; ALTER TABLE nowhere ADD COLUMN x TEXT"}
-    with pytest.raises(StorageError, match="cannot upgrade .*: no such table: nowhere"):
+    with pytest.raises(StorageError, match=r"cannot upgrade .*: no such table: nowhere"):
         upgrade(played)
     steps[2] = {"sqlite": "ALTER TABLE duels ADD COLUMN mood TEXT"}  # the step that failed has left nothing behind
     assert upgrade(played) == (2, 3)

@@ -71,11 +71,14 @@ def verify(url: str) -> Iterator[Finding]:
     with closing(storage):
         if isinstance(storage, SqliteStorage):
             yield _pages(storage)
-        names = storage.names()
-        if not names:
-            yield Finding("ok", "tournaments", "there are none")
-        for name in names:
-            yield from _Check(storage, name).findings()
+        try:
+            names = storage.names()
+            if not names:
+                yield Finding("ok", "tournaments", "there are none")
+            for name in names:
+                yield from _Check(storage, name).findings()
+        except StorageError as error:
+            yield Finding("error", "tournaments", f"{error}. Go back to a backup")
 
 
 def _pages(storage: SqliteStorage) -> Finding:
@@ -151,9 +154,11 @@ class _Check:
 
     def _compare(self, told: list[Event]) -> None:
         """Each outcome that was learnt is that of its duel."""
-        keys = [tuple(map(int, event.body["duel"].split("-"))) for event in told]
-        if not keys:
+        if not told:
             return
+        keys = [
+            (int(session), int(number)) for session, _, number in (event.body["duel"].partition("-") for event in told)
+        ]
         marks = ", ".join(["(?, ?)"] * len(keys))
         rows = self.storage.select(
             "SELECT session, number, first, second, state, outcome FROM duels "
@@ -175,13 +180,13 @@ class _Check:
     def _duels(self) -> Iterator[Finding]:
         """The table of duels is the index of the journal: what both count must be the same, in one look at both."""
         counted: dict[tuple[str, str], int] = {}
-        for place, what, count in self.storage.select(
+        for place, what, many in self.storage.select(
             "SELECT 'duels', state, count(*) FROM duels WHERE tournament = ? GROUP BY state "
             "UNION ALL SELECT 'journal', kind, count(*) FROM journal WHERE tournament = ? GROUP BY kind "
             "UNION ALL SELECT 'counters', name, value FROM counters WHERE tournament = ?",
             (self.owner, self.owner, self.owner),
         ):
-            counted[place, what] = int(count)
+            counted[place, what] = int(many)
 
         def count(place: str, *words: str) -> int:
             return sum(counted.get((place, word), 0) for word in words)
@@ -207,7 +212,7 @@ class _Check:
 def _learnt(state: State) -> dict[str, Any]:
     """All that events decide. Caches of the bandit, and where its random stream stands, are no part of it."""
     bandit = state.bandit
-    kept = json.loads(state.keep().state)
+    kept: dict[str, Any] = json.loads(state.keep().state)
     return kept | {"told": bandit.told, "champion": bandit.champion, "decision": repr(bandit.decision())}
 
 
