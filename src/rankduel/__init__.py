@@ -130,7 +130,7 @@ _LATER = {
     "Client": "rankduel.client",
     "Estimate": "rankduel.lab",
     "Forecast": "rankduel.lab.planning",
-    "Tournament": "rankduel.live",
+    "Tournament": "rankduel.client",  # that of `live`, which has learnt there what an http address is
     "estimate_preferences": "rankduel.lab",
     "lab": "rankduel.lab",
     "live": "rankduel.live",

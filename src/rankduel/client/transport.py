@@ -11,7 +11,6 @@ from time import monotonic
 from typing import Any
 from urllib.parse import urlsplit
 
-import rankduel
 from rankduel.client.addresses import Addresses
 
 __all__ = ["Answer", "Failure", "Transport"]
@@ -54,9 +53,7 @@ class Transport:
         self._host = host
         self._tls = ssl.create_default_context() if scheme == "https" else None
         literal = f"[{host}]" if ":" in host else host
-        self._head = (
-            f"Host: {literal}:{port}\r\nAccept: application/json\r\nUser-Agent: rankduel/{rankduel.__version__}\r\n"
-        )
+        self._head = f"Host: {literal}:{port}\r\nAccept: application/json\r\nUser-Agent: rankduel\r\n"
         if key is not None:
             self._head += f"Authorization: Bearer {_checked_key(key)}\r\n"
         self._idle: list[_Line] = []

@@ -19,6 +19,7 @@ from rankduel.interleaving import Interleaved, interleaving_from
 from rankduel.live import standing
 from rankduel.live.answers import Counts, Departure, LiveDecision, LiveDuel, Meeting, Receipt, Standing
 from rankduel.live.duels import DuelRow, Status
+from rankduel.live.elsewhere import elsewhere
 from rankduel.live.events import Event
 from rankduel.live.hall import enter, leave, look_after
 from rankduel.live.safety import chosen
@@ -103,13 +104,15 @@ class Tournament:
         expires_after: float = _DAY,
         seed: int | None = None,
         exist_ok: bool = False,
+        key: str | None = None,
         **dials: Any,
     ) -> Self:
         """Begin a tournament.
 
-        `storage` is an address: `sqlite:///duels.db` or `postgresql://...`. `bandit` is one of the registry as people
-        type it, or `module:Class`; None is `CertifiedSparring`, which loses the best ranker with probability `delta`
-        at most (0.01) and, with a `tolerance`, ends also where several are the same. A duel that is not told within
+        `storage` is an address: `sqlite:///duels.db`, `postgresql://...`, or that of a service, `http://host:8080`, to
+        which `key` (or `RANKDUEL_KEY` of the environment) is shown. `bandit` is one of the registry as people type it,
+        or `module:Class`; None is `CertifiedSparring`, which loses the best ranker with probability `delta` at most
+        (0.01) and, with a `tolerance`, ends also where several are the same. A duel that is not told within
         `expires_after` seconds is not learnt any more. With `exist_ok`, a tournament that is there is opened, if it
         has these settings.
 
@@ -117,6 +120,11 @@ class Tournament:
         (None: the champion), `share` of the traffic takes part, each client sees `daily_cap` duels a day at most,
         there are `in_flight_cap` duels in flight at most, with `shadow` duels are chosen and none is shown.
         """
+        if (service := elsewhere(storage, key)) is not None:
+            given = {"bandit": bandit, "delta": delta, "tolerance": tolerance, "seed": seed, **dials}
+            given |= {"interleaving": interleaving, "expires_after": expires_after}
+            remote: Self = service.create(name, rankers=rankers, storage=storage, exist_ok=exist_ok, key=key, **given)
+            return remote
         names = tuple(_checked("a ranker", ranker) for ranker in _listed("rankers", rankers))
         _check_new(names, ())
         if not names:
@@ -147,8 +155,11 @@ class Tournament:
             raise
 
     @classmethod
-    def open(cls, name: str, *, storage: str) -> Self:
+    def open(cls, name: str, *, storage: str, key: str | None = None) -> Self:
         """Go on with a tournament, exactly where its journal ends."""
+        if (service := elsewhere(storage, key)) is not None:
+            remote: Self = service.open(name, storage=storage, key=key)
+            return remote
         writer = enter(storage, _checked("the name of a tournament", name))
         try:
             if name not in (known := writer.storage.names()):
