@@ -11,6 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 import rankduel as rd
 from live.conftest import Clock
+from live.learning import learnt
 from live.unsynced import unsynced
 from rankduel.live import Tournament, tournament
 from rankduel.live.state import State
@@ -70,7 +71,9 @@ class Model(RuleBasedStateMachine):
     @rule(data=st.data(), outcome=st.sampled_from(rd.Outcome))
     def tell(self, data: st.DataObject, outcome: rd.Outcome) -> None:
         known = data.draw(st.sampled_from(self.duels))
-        receipt = self.t.tell(known.duel.id or "", outcome)
+        ways: list[rd.live.LiveDuel | str] = [known.duel, known.duel.id or "", known.duel.ticket or ""]
+        named = data.draw(st.sampled_from(ways))
+        receipt = self.t.tell(named, outcome)
         if known.outcome is not None:
             assert receipt.status == ("duplicate" if outcome is known.outcome else "conflict")
         else:
@@ -84,29 +87,31 @@ class Model(RuleBasedStateMachine):
 
     @rule()
     def pause_or_resume(self) -> None:
-        (self.t.resume if self.paused else self.t.pause)()
+        (self.t.start if self.paused else self.t.pause)()
         self.paused = not self.paused
 
     @rule()
     def restart(self) -> None:
-        before = self.t._state.keep()
+        before = learnt(self.t._state)
         self.t.close()
         self.t = Tournament.open("x", storage=f"sqlite:///{self.folder}/duels.db")
-        assert self.t._state.keep().bandit == before.bandit
+        assert learnt(self.t._state) == before
 
     @invariant()
     def counts_agree(self) -> None:
         if hasattr(self, "t"):
             counts = self.t.counts
-            assert counts.asked == len(self.duels)
+            assert counts.issued == len(self.duels)
             assert counts.told + counts.late == sum(known.outcome is not None for known in self.duels)
-            assert counts.asked == counts.told + counts.expired + counts.in_flight
+            assert counts.in_flight == sum(
+                known.outcome is None and known.duel.expires > self.clock.now for known in self.duels
+            )
 
     def teardown(self) -> None:
-        if hasattr(self, "t"):
-            assert State.replay(self.t.journal()).keep() == self.t._state.keep()
-            self.t.close()
-        self.world.close()
+        with self.world:
+            if hasattr(self, "t"):
+                assert learnt(State.replay(self.t.journal())) == learnt(self.t._state)
+                self.t.close()
 
 
 TestModel = Model.TestCase

@@ -151,11 +151,16 @@ class SqlStorage(ABC):
 
     def duel(self, tournament: str, session: int, number: int) -> DuelRow | None:
         """The duel of that number."""
-        return self._one(f"{_FIND} session = ? AND number = ?", (self._owner(tournament), session, number))
+        rows = self.select(f"{_FIND} session = ? AND number = ?", (self._owner(tournament), session, number))
+        return DuelRow(*rows[0]) if rows else None
 
-    def duel_of(self, tournament: str, query: str) -> DuelRow | None:
-        """The duel of that query."""
-        return self._one(f"{_FIND} query = ?", (self._owner(tournament), query))
+    def duels_of(self, tournament: str, queries: list[str]) -> dict[str, DuelRow]:
+        """The duels of these queries, for those that have one."""
+        owner, found = self._owner(tournament), {}
+        for some in _chunks(queries):
+            for row in self.select(f"{_FIND} query IN ({', '.join('?' * len(some))})", (owner, *some)):
+                found[row[2]] = DuelRow(*row)
+        return found
 
     def duels(self, tournament: str, limit: int, before: tuple[int, int] | None = None) -> list[DuelRow]:
         """The latest duels, or the latest ones before a session and number; newest first."""
@@ -225,10 +230,6 @@ class SqlStorage(ABC):
         """End an API key; False if there is no such key."""
         with self.transaction():
             return self.run_many("UPDATE keys SET revoked = ? WHERE id = ? AND revoked IS NULL", [(time, id)]) > 0
-
-    def _one(self, statement: str, values: Sequence[Any]) -> DuelRow | None:
-        rows = self.select(statement, values)
-        return DuelRow(*rows[0]) if rows else None
 
     def _owner(self, tournament: str) -> int:
         """The id of a tournament; that of none if it is not there."""
@@ -304,12 +305,14 @@ class _Page:
     def _find(self) -> None:
         """The duels that entries name; those that only a ticket knows are written now."""
         named = [entry for entry in self.entries if isinstance(entry, Tell | Show | Void)]
-        keys = list({(entry.session, entry.number) for entry in named})
-        for some in _chunks(keys):
-            marks = ", ".join(["(?, ?)"] * len(some))
-            values = [value for key in some for value in key]
-            for found in self.storage.fetch(f"{_FIND} (session, number) IN (VALUES {marks})", (self.owner, *values)):
-                self.duels[found[0], found[1]] = DuelRow(*found)
+        sessions: dict[int, set[int]] = {}
+        for entry in named:
+            sessions.setdefault(entry.session, set()).add(entry.number)
+        for session, numbers in sessions.items():
+            for some in _chunks(list(numbers)):
+                find = f"{_FIND} session = ? AND number IN ({', '.join('?' * len(some))})"
+                for found in self.storage.fetch(find, (self.owner, session, *some)):
+                    self.duels[session, found[1]] = DuelRow(*found)
         for entry in named:
             key = entry.session, entry.number
             if key not in self.duels and not isinstance(entry, Void) and (row := entry.row) is not None:

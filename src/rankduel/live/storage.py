@@ -160,8 +160,8 @@ class Storage(Protocol):
     def duel(self, tournament: str, session: int, number: int) -> DuelRow | None:
         """The duel of that number."""
 
-    def duel_of(self, tournament: str, query: str) -> DuelRow | None:
-        """The duel of that query."""
+    def duels_of(self, tournament: str, queries: list[str]) -> dict[str, DuelRow]:
+        """The duels of these queries, for those that have one."""
 
     def duels(self, tournament: str, limit: int, before: tuple[int, int] | None = None) -> list[DuelRow]:
         """The latest duels, or the latest ones before a session and number; newest first."""

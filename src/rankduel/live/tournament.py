@@ -79,6 +79,7 @@ class Tournament:
         self._failure: Exception | None = None
         self._closed = False
         self._counts = self._storage.counts(name)
+        self._unwritten = 0  # duels issued that these counts do not know yet
         # Duels by query that may not be in the storage yet, in two generations.
         self._recent: dict[str, DuelRow] = {}
         self._earlier: dict[str, DuelRow] = {}
@@ -218,7 +219,9 @@ class Tournament:
         with self._lock:
             self._check()
             time = self._time()
+            self._find([query for query, _ in checked if query is not None])
             duels = [self._ask(query, client, time, new, refused) for query, client in checked]
+            self._unwritten += len(new)
         if new and self._storage.shared and any(issue.row.query is not None for issue in new):
             duels = self._agree(duels, new)
         elif new:
@@ -230,7 +233,7 @@ class Tournament:
     def _ask(
         self, query: str | None, client: str | None, time: float, new: list[Issue], refused: dict[str, int]
     ) -> LiveDuel:
-        if query is not None and (row := self._row_of(query)) is not None:
+        if query is not None and (row := self._recent.get(query)) is not None:
             return self._live(row)
         why = self._refusal(query, client, time, len(new))
         if why is not None:
@@ -256,8 +259,6 @@ class Tournament:
         if client in self._clients:
             self._clients[client] += 1
         if query is not None:
-            if len(self._recent) >= _RECENT:
-                self._recent, self._earlier = {}, self._recent
             self._recent[query] = row
         new.append(Issue(row))
         return self._live(row)
@@ -267,10 +268,20 @@ class Tournament:
         stored = {issue.row.id: row for issue, row in zip(new, self._writer.put(self.name, new).result(), strict=True)}
         return [self._live(stored[duel.id]) if duel.id in stored else duel for duel in duels]
 
-    def _row_of(self, query: str) -> DuelRow | None:
-        """The duel of a query: on its way to the storage, or there."""
-        row = self._recent.get(query) or self._earlier.get(query)
-        return self._storage.duel_of(self.name, query) if row is None else row
+    def _find(self, queries: list[str]) -> None:
+        """Let the recent duels know those of these queries, be they on their way to the storage, or there."""
+        if len(self._recent) >= _RECENT:
+            self._recent, self._earlier = {}, self._recent
+        unknown = []
+        for query in queries:
+            if query not in self._recent:
+                row = self._earlier.get(query)
+                if row is None:
+                    unknown.append(query)
+                else:
+                    self._recent[query] = row
+        if unknown:
+            self._recent.update(self._storage.duels_of(self.name, unknown))
 
     def _refusal(self, query: str | None, client: str | None, time: float, more: int) -> str | None:
         """Why there is no duel, or None."""
@@ -286,7 +297,10 @@ class Tournament:
             why = "decided"
         elif settings.share < 1 and not chosen(settings.share, settings.salt, client or query):
             why = "share"
-        elif settings.in_flight_cap is not None and self.counts.in_flight + more >= settings.in_flight_cap:
+        elif (
+            settings.in_flight_cap is not None
+            and self._counted().in_flight + self._unwritten + more >= settings.in_flight_cap
+        ):
             why = "in_flight_cap"
         elif settings.daily_cap is not None and client is not None and self._today(client, time) >= settings.daily_cap:
             why = "daily_cap"
@@ -380,10 +394,12 @@ class Tournament:
         """Session and number of a duel, and all of it if a ticket vouches for it; no duel has (0, 0)."""
         text = duel
         if isinstance(duel, LiveDuel):
+            if duel.sign is None:
+                return 0, 0, None
             if isinstance(duel.sign, partial):  # made by this process
                 row: DuelRow = duel.sign.args[0]
                 return row.session, row.number, row
-            text = duel.ticket or duel.id or ""
+            text = duel.sign()
         if not isinstance(text, str):
             raise TypeError(f"duel must be what ask() has returned, or its id or ticket, got {duel!r}")
         session, dash, number = text.partition("-")
@@ -425,9 +441,15 @@ class Tournament:
 
     @property
     def counts(self) -> Counts:
-        """How many duels were asked for, and what became of them, as far as it is durable."""
-        counts = self._counts
-        return Counts(*(counts.get(name, 0) for name in Counts.__slots__))
+        """How many duels were asked for, and what became of them."""
+        self._check()
+        self._writer.flush(self.name)
+        self._sweep()
+        return self._counted()
+
+    def _counted(self) -> Counts:
+        """The same, as far as it is durable."""
+        return Counts(*(self._counts.get(name, 0) for name in Counts.__slots__))
 
     def decision(self) -> LiveDecision:
         """The winner, or the rankers that are tied, or where it stands; by `str` in words."""
@@ -536,12 +558,18 @@ class Tournament:
                 with self._lock:
                     self._follow()
                     self._counts = self._storage.counts(self.name)
-            if self._storage.leads(self.name) and self._storage.overdue(self.name, self._time()):
-                self._writer.put(self.name, [Sweep(self._time())]).result()
-            elif self._writer.failure is not None:
+            if self._storage.leads(self.name):
+                self._sweep()
+            if self._writer.failure is not None:
                 self._writer.flush(self.name)  # is it possible again?
+                self._unwritten = 0  # what was not written will not be
         except StorageError as error:
             _log.warning("%s: %s", self.name, error)
+
+    def _sweep(self) -> None:
+        """Let duels expire."""
+        if self._storage.overdue(self.name, self._time()):
+            self._writer.put(self.name, [Sweep(self._time())]).result()
 
     def _check(self) -> None:
         self._writer.check()
@@ -561,6 +589,7 @@ class Tournament:
         with self._lock:
             for name, by in counts.items():
                 self._counts[name] = self._counts.get(name, 0) + by
+            self._unwritten = max(0, self._unwritten - counts.get("issued", 0))
             if events and events[0].number > self._state.number + 1:
                 self._follow()
             self._learn(events)
