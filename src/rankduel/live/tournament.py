@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from rankduel.bandits import Bandit, bandit_from
-from rankduel.errors import SnapshotError, StorageError, TournamentExists, UnknownTournament
+from rankduel.errors import SnapshotError, StorageError, TournamentExists, UnknownDuel, UnknownTournament
 from rankduel.interleaving import Interleaved, interleaving_from
 from rankduel.live import standing
 from rankduel.live.answers import Counts, Departure, LiveDecision, LiveDuel, Meeting, Receipt, Standing
@@ -126,23 +126,7 @@ class Tournament:
             given |= {"interleaving": interleaving, "expires_after": expires_after}
             remote: Self = service.create(name, rankers=rankers, storage=storage, exist_ok=exist_ok, key=key, **given)
             return remote
-        names = tuple(_checked("a ranker", ranker) for ranker in _listed("rankers", rankers))
-        _check_new(names, ())
-        if not names:
-            raise ValueError("a tournament needs at least one ranker")
-        if isinstance(expires_after, bool) or not isinstance(expires_after, int | float) or not 0 < expires_after < 1e9:
-            raise ValueError(f"expires_after must be a number of seconds, > 0 and < 1e9, got {expires_after!r}")
-        spec = _spec(bandit, delta, tolerance)
-        made = bandit_from(spec, len(names), seed=seed)
-        settings = Settings(
-            rankers=names,
-            bandit=_full(spec, made),
-            seed=made.seed,
-            interleaving=repr(interleaving_from(interleaving)),
-            expires_after=float(expires_after),
-            salt=secrets.token_hex(16),
-            **_dials(dials),
-        )
+        settings = _made(rankers, bandit, delta, tolerance, interleaving, expires_after, seed, dials)
         writer = enter(storage, _checked("the name of a tournament", name))
         try:
             (created,) = writer.put(name, [Created(now(), settings.to_dict())]).result()
@@ -154,6 +138,22 @@ class Tournament:
         except BaseException:
             leave(writer, name)
             raise
+
+    def check_same(
+        self,
+        *,
+        rankers: Iterable[str],
+        bandit: str | None = None,
+        delta: float | None = None,
+        tolerance: float | None = None,
+        interleaving: str = "team_draft",
+        expires_after: float = _DAY,
+        seed: int | None = None,
+        **dials: Any,
+    ) -> None:
+        """Raise TournamentExists if `create` with these settings would have made another tournament."""
+        settings = _made(rankers, bandit, delta, tolerance, interleaving, expires_after, seed, dials)
+        _check_same(self.name, _settings(self._storage, self.name), settings, seeded=seed is not None)
 
     @classmethod
     def open(cls, name: str, *, storage: str, key: str | None = None) -> Self:
@@ -526,7 +526,7 @@ class Tournament:
         body = {"duel": f"{session}-{number}", "reason": _said("reason", reason), "by": _said("by", by)}
         (state,) = self._writer.put(self.name, [Void(session, number, self._time(), body)]).result()
         if state is None:
-            raise ValueError(f"no duel {duel!r} in {self.name!r}")
+            raise UnknownDuel(f"no duel {duel!r:.200} in {self.name!r}")
         if state == "told":
             raise ValueError(f"duel {session}-{number} is learnt already: it cannot be void")
 
@@ -643,6 +643,36 @@ def _notify(find: "weakref.ref[Tournament]", events: list[Event], counts: dict[s
 
 def _settings(storage: Storage, name: str) -> Settings:
     return Settings.from_dict(next(storage.read(name)).body)
+
+
+def _made(
+    rankers: Iterable[str],
+    bandit: str | None,
+    delta: float | None,
+    tolerance: float | None,
+    interleaving: str,
+    expires_after: float,
+    seed: int | None,
+    dials: Mapping[str, Any],
+) -> Settings:
+    """The settings of a new tournament, checked."""
+    names = tuple(_checked("a ranker", ranker) for ranker in _listed("rankers", rankers))
+    _check_new(names, ())
+    if not names:
+        raise ValueError("a tournament needs at least one ranker")
+    if isinstance(expires_after, bool) or not isinstance(expires_after, int | float) or not 0 < expires_after < 1e9:
+        raise ValueError(f"expires_after must be a number of seconds, > 0 and < 1e9, got {expires_after!r}")
+    spec = _spec(bandit, delta, tolerance)
+    made = bandit_from(spec, len(names), seed=seed)
+    return Settings(
+        rankers=names,
+        bandit=_full(spec, made),
+        seed=made.seed,
+        interleaving=repr(interleaving_from(interleaving)),
+        expires_after=float(expires_after),
+        salt=secrets.token_hex(16),
+        **_dials(dials),
+    )
 
 
 def _spec(bandit: str | None, delta: float | None, tolerance: float | None) -> str:

@@ -1,0 +1,212 @@
+"""The calls that look: tournaments, where they stand, and what happened. Long answers come in pages."""
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
+from typing import Any, TypeVar
+
+from rankduel.live import Tournament
+from rankduel.service.bodies import (
+    CountsOut,
+    DecisionOut,
+    EventOut,
+    Gone,
+    Health,
+    JournalPage,
+    KnownDuel,
+    KnownDuels,
+    Leaderboard,
+    Pair,
+    Preferences,
+    StandingOut,
+    Summary,
+    Timeline,
+    TournamentOut,
+    Tournaments,
+)
+from rankduel.service.calls import Call, Parameter, Request
+from rankduel.service.problems import Problem
+
+__all__ = ["CALLS", "whole"]
+
+_HIDDEN = ("salt", "seed", "rankers")  # the first two would let others guess clients and pages
+T = TypeVar("T")
+
+
+async def list_tournaments(request: Request) -> Tournaments:
+    """All tournaments, by name."""
+    service, limit, after = request.service, request.query["limit"], request.query.get("after", "")
+    names = [name for name in await service.off(service.house.names) if name > after]
+    page = [_summary(await service.tournament(name)) for name in names[:limit]]
+    return Tournaments(tournaments=page, next=page[-1].name if len(names) > limit else None)
+
+
+async def show_tournament(request: Request) -> TournamentOut:
+    """One tournament: its state, champion, rankers left, duels and settings."""
+    return await _look(request, whole)
+
+
+async def leaderboard(request: Request) -> Leaderboard:
+    """All rankers, the best guess first."""
+    return await _look(request, _leaderboard)
+
+
+async def timeline(request: Request) -> Timeline:
+    """The rankers that are out, in the order in which they went."""
+    return await _look(request, _timeline)
+
+
+async def preferences(request: Request) -> Preferences:
+    """How often each two rankers have met, and who won."""
+    return await _look(request, _preferences)
+
+
+async def decision(request: Request) -> DecisionOut:
+    """The winner, or the rankers that are tied, or where it stands; and what is guaranteed."""
+    return await _look(request, _decision)
+
+
+async def duels(request: Request) -> KnownDuels:
+    """The duels, newest first."""
+    return await _look(request, _duels)
+
+
+async def health(request: Request) -> Health:
+    """Whether the tournament is well."""
+    return await _look(request, _health)
+
+
+async def journal(request: Request) -> JournalPage:
+    """What was learnt and what operators did, oldest first."""
+    return await _look(request, _journal)
+
+
+async def _look(request: Request, look: Callable[[Tournament, dict[str, Any]], T]) -> T:
+    t = await request.service.tournament(request.path["name"])
+    return await request.service.off(look, t, request.query)
+
+
+def _page(lines: Iterable[T], query: dict[str, Any]) -> tuple[list[T], int | None]:
+    """Some lines of many, and the `after` of the next page."""
+    after, limit = query["after"], query["limit"]
+    page = list(islice(lines, after, after + limit + 1))
+    return page[:limit], after + limit if len(page) > limit else None
+
+
+def _summary_fields(t: Tournament) -> dict[str, Any]:
+    counts, decided = t.counts, t.decision()
+    return {
+        "name": t.name,
+        "status": t.status,
+        "champion": decided.champion,
+        "winner": decided.winner,
+        "rankers": len(t.rankers),
+        "rankers_left": len(decided.left),
+        "duels": CountsOut(
+            issued=counts.issued,
+            shown=counts.shown,
+            resolved=counts.told,
+            no_signal=counts.no_signal,
+            expired=counts.expired,
+            late=counts.late,
+            void=counts.void,
+            in_flight=counts.in_flight,
+        ),
+    }
+
+
+def _summary(t: Tournament) -> Summary:
+    return Summary(**_summary_fields(t))
+
+
+def whole(t: Tournament, query: dict[str, Any] | None = None) -> TournamentOut:
+    """A tournament with its settings."""
+    settings = {name: value for name, value in t.settings.to_dict().items() if name not in _HIDDEN}
+    return TournamentOut(**_summary_fields(t), settings=settings)
+
+
+def _leaderboard(t: Tournament, query: dict[str, Any]) -> Leaderboard:
+    lines, next = _page(t.leaderboard(), query)
+    standings = [
+        StandingOut(ranker=line.ranker, state=line.state, wins=line.wins, losses=line.losses, ties=line.ties, rate=line.rate)
+        for line in lines
+    ]
+    return Leaderboard(standings=standings, next=next)
+
+
+def _timeline(t: Tournament, query: dict[str, Any]) -> Timeline:
+    lines, next = _page(t.timeline(), query)
+    gone = [Gone(ranker=one.ranker, told=one.told, by=one.by, evidence=one.evidence, left=one.left) for one in lines]
+    return Timeline(departures=gone, next=next)
+
+
+def _preferences(t: Tournament, query: dict[str, Any]) -> Preferences:
+    lines, next = _page(t.preferences(), query)
+    pairs = [
+        Pair(first=met.first, second=met.second, wins=met.wins, losses=met.losses, ties=met.ties) for met in lines
+    ]
+    return Preferences(pairs=pairs, next=next)
+
+
+def _decision(t: Tournament, query: dict[str, Any]) -> DecisionOut:
+    decided = t.decision()
+    return DecisionOut(
+        winner=decided.winner,
+        tied=list(decided.tied),
+        champion=decided.champion,
+        left=list(decided.left),
+        eliminated=list(decided.eliminated),
+        delta=decided.delta,
+        tolerance=decided.tolerance,
+        text=str(decided),
+    )
+
+
+def _duels(t: Tournament, query: dict[str, Any]) -> KnownDuels:
+    limit = query["limit"]
+    rows = t.duels(limit=limit + 1, before=query.get("after"))
+    rankers = t.rankers
+    page = [
+        KnownDuel(
+            duel=row.id,
+            query_id=row.query,
+            first=rankers[row.first],
+            second=rankers[row.second],
+            state=row.state,
+            outcome=row.outcome,
+            issued=row.issued,
+            expires=row.expires,
+        )
+        for row in rows[:limit]
+    ]
+    return KnownDuels(duels=page, next=page[-1].duel if len(rows) > limit else None)
+
+
+def _health(t: Tournament, query: dict[str, Any]) -> Health:
+    checks = t.health()
+    return Health(healthy=not any(checks.values()), checks=checks)
+
+
+def _journal(t: Tournament, query: dict[str, Any]) -> JournalPage:
+    after, limit = query["after"], query["limit"]
+    page = list(islice(t.journal(since=after), limit + 1))
+    events = [EventOut(number=one.number, time=one.time, kind=one.kind, body=one.body) for one in page[:limit]]
+    return JournalPage(events=events, next=events[-1].number if len(page) > limit else None)
+
+
+_AT = "/v1/tournaments/{name}"
+_LIMIT = Parameter("limit", "Lines of a page.", default=100, least=1, most=1000)
+_AFTER = Parameter("after", "The `next` of the page before.", default=0, least=0, most=2**48)
+_AFTER_TEXT = Parameter("after", "The `next` of the page before.")
+_LINES = (_LIMIT, _AFTER)
+_NONE = ("unknown-tournament",)
+CALLS = (
+    Call("GET", "/v1/tournaments", "read", list_tournaments, Tournaments, parameters=(_LIMIT, _AFTER_TEXT)),
+    Call("GET", _AT, "read", show_tournament, TournamentOut, problems=_NONE),
+    Call("GET", _AT + "/leaderboard", "read", leaderboard, Leaderboard, problems=_NONE, parameters=_LINES),
+    Call("GET", _AT + "/timeline", "read", timeline, Timeline, problems=_NONE, parameters=_LINES),
+    Call("GET", _AT + "/preferences", "read", preferences, Preferences, problems=_NONE, parameters=_LINES),
+    Call("GET", _AT + "/decision", "read", decision, DecisionOut, problems=_NONE),
+    Call("GET", _AT + "/duels", "read", duels, KnownDuels, problems=_NONE, parameters=(_LIMIT, _AFTER_TEXT)),
+    Call("GET", _AT + "/health", "read", health, Health, problems=_NONE),
+    Call("GET", _AT + "/journal", "read", journal, JournalPage, problems=_NONE, parameters=_LINES),
+)

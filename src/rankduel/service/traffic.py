@@ -1,0 +1,146 @@
+"""The calls of a search application: ask, show, tell, and what users did."""
+
+import asyncio
+from typing import Any
+
+from rankduel.interleaving import Interleaved, interleaving_from
+from rankduel.live import LiveDuel, Status, Tournament
+from rankduel.live.storage import Told
+from rankduel.service.bodies import (
+    Ask,
+    Asked,
+    DuelOut,
+    ReceiptOut,
+    Receipts,
+    Show,
+    StatusOut,
+    Tell,
+    Tells,
+)
+from rankduel.service.calls import Call, Request
+from rankduel.service.gathering import Telling
+from rankduel.service.problems import Problem
+from rankduel.types import Outcome
+
+__all__ = ["CALLS"]
+
+_STRETCH = 100  # duels that are chosen before others have their turn
+_OUTCOMES = {outcome.value: outcome for outcome in Outcome}
+
+
+async def ask(request: Request) -> DuelOut | Asked:
+    """The two rankers that should meet for a query, or for each of many."""
+    body: Ask = request.body
+    t = await request.service.tournament(request.path["name"])
+    if body.n is None and body.queries is None:
+        duel = t.ask(body.query_id, body.client_id)
+        request.service.metrics.asked[duel.serve] += 1
+        return _out(duel, body.query_id)
+    asked = _queries(body)
+    duels: list[DuelOut] = []
+    for start in range(0, len(asked), _STRETCH):
+        if start:
+            await asyncio.sleep(0)
+        stretch = asked[start : start + _STRETCH]
+        for (query_id, _), duel in zip(stretch, t.ask_many(stretch), strict=True):
+            duels.append(_out(duel, query_id))
+    request.service.metrics.asked.update(duel.serve for duel in duels)
+    return Asked(duels=duels)
+
+
+def _queries(body: Ask) -> list[tuple[str | None, str | None]]:
+    """Query and client of each duel of a batch. The same batch asks for the same duels again."""
+    if body.n is not None and body.queries is not None:
+        raise Problem("bad-value", "send n or queries, not both", value=body.n)
+    if body.queries is not None:
+        if body.query_id is not None:
+            raise Problem("bad-value", "send query_id or queries, not both", value=body.query_id)
+        return [(query.query_id, query.client_id or body.client_id) for query in body.queries]
+    assert body.n is not None
+    if body.query_id is None:
+        return [(None, body.client_id)] * body.n
+    return [(f"{body.query_id}.{number}", body.client_id) for number in range(body.n)]
+
+
+def _out(duel: LiveDuel, query_id: str | None) -> DuelOut:
+    return DuelOut(
+        duel=duel.id,
+        first=duel.first,
+        second=duel.second,
+        seed=duel.seed,
+        expires=duel.expires,
+        ticket=duel.ticket,
+        serve=duel.serve,
+        why=duel.why,
+        interleaving=duel.method.name,
+        query_id=query_id,
+    )
+
+
+async def tell(request: Request) -> ReceiptOut | Receipts:
+    """Who won a duel, or many; the answer comes when all of it is durable."""
+    body: Tell | list[Tell] = request.body
+    service = request.service
+    t = await service.tournament(request.path["name"])
+    if isinstance(body, Tell):
+        (told,) = await service.tell(t, [_telling(t, body, "$")])
+        service.metrics.told[told.status] += 1
+        return _one(told, body)
+    all_told = await service.tell(t, [_telling(t, item, f"$[{place}]") for place, item in enumerate(body)])
+    service.metrics.told.update(told.status for told in all_told)
+    return Receipts(receipts=[ReceiptOut(status=status, outcome=outcome) for status, outcome in all_told])
+
+
+def _telling(t: Tournament, item: Tell, at: str) -> Telling:
+    duel = item.ticket or item.duel
+    if duel is None:
+        raise Problem("bad-value", "expected a ticket or a duel", at=at)
+    if (item.outcome is None) == (item.clicks is None):
+        raise Problem("bad-value", "expected an outcome or clicks", at=at)
+    if item.outcome is not None:
+        return duel, _OUTCOMES[item.outcome]
+    if item.shown is None:
+        raise Problem("bad-value", "clicks are credited on the page that was shown: expected shown", at=at)
+    try:
+        return duel, interleaving_from(t.settings.interleaving).outcome(_page(item.shown), item.clicks or ())
+    except (ValueError, TypeError, LookupError) as error:
+        raise Problem("bad-value", f"clicks cannot be credited: {error}"[:1000], at=at) from None
+
+
+def _page(shown: dict[str, Any]) -> Interleaved:
+    return Interleaved.from_dict(shown)
+
+
+def _one(told: Told, body: Tell) -> ReceiptOut:
+    duel = body.ticket or body.duel
+    if told.status == Status.CONFLICT:
+        raise Problem("conflict", f"{told.outcome} is stored, and stays", outcome=told.outcome, value=body.outcome)
+    if told.status == Status.UNKNOWN:
+        raise Problem("unknown-duel", "no such duel in this tournament, or a ticket that is not ours", value=duel)
+    return ReceiptOut(status=told.status, outcome=told.outcome)
+
+
+async def show(request: Request) -> StatusOut:
+    """The page of a duel was shown."""
+    body: Show = request.body
+    t = await request.service.tournament(request.path["name"])
+    duel = body.ticket or body.duel
+    if duel is None:
+        raise Problem("bad-value", "expected a ticket or a duel", at="$")
+    try:
+        page = _page(body.shown)
+    except (ValueError, TypeError, LookupError) as error:
+        raise Problem("bad-value", f"not a page: {error}"[:1000], at="$.shown") from None
+    status = await request.service.off(t.show, duel, page)
+    if status == Status.UNKNOWN:
+        raise Problem("unknown-duel", "no such duel in this tournament, or a ticket that is not ours", value=duel)
+    return StatusOut(status=status)
+
+
+_AT = "/v1/tournaments/{name}"
+_ONE = ("unknown-tournament", "unknown-duel")
+CALLS = (
+    Call("POST", _AT + "/ask", "ask", ask, (DuelOut, Asked), Ask, problems=("unknown-tournament",)),
+    Call("POST", _AT + "/tell", "tell", tell, (ReceiptOut, Receipts), Tell | Tells, problems=(*_ONE, "conflict")),
+    Call("POST", _AT + "/show", "tell", show, StatusOut, Show, problems=(*_ONE, "conflict")),
+)
