@@ -44,7 +44,7 @@ MOST_RANKERS = 10_000
 
 Name = Annotated[str, Meta(min_length=1, max_length=200, description="Printable characters; never opened or fetched.")]
 Share = Annotated[float, Meta(ge=0, le=1)]
-Cap = Annotated[int, Meta(ge=1, le=2**53)]
+Cap = Annotated[int, Meta(ge=0, le=2**53)]
 Count = Annotated[int, Meta(ge=0)]
 Words = Annotated[str, Meta(max_length=1000)]
 Rankers = Annotated[list[Name], Meta(min_length=1, max_length=MOST_RANKERS)]
@@ -88,10 +88,13 @@ class Create(Body):
 class Change(Body):
     """Settings to change while the tournament runs, and why."""
 
+    baseline: Name | None | UnsetType = UNSET
     share: Share | UnsetType = UNSET
     shadow: bool | UnsetType = UNSET
     daily_cap: Cap | None | UnsetType = UNSET
     in_flight_cap: Cap | None | UnsetType = UNSET
+    guardrails: Annotated[list[dict[str, Any]], Meta(max_length=100)] | UnsetType = UNSET
+    attribution: dict[str, Any] | None | UnsetType = UNSET
     reason: Words = ""
 
 

@@ -44,10 +44,10 @@ def _literal(value: Any) -> str:
 
 
 async def configure(request: Request) -> TournamentOut:
-    """Change the traffic share, the caps or shadow mode while the tournament runs."""
+    """Change the traffic share, the caps and other settings while the tournament runs."""
     changes = given(request.body, "reason")
     if not changes:
-        raise Problem("bad-value", "expected a setting to change: share, shadow, daily_cap or in_flight_cap")
+        raise Problem("bad-value", "expected a setting to change", value=request.body.reason)
     return await _operate(request, "configure", **changes)
 
 

@@ -28,7 +28,7 @@ from rankduel.service.problems import Problem
 
 __all__ = ["CALLS", "whole"]
 
-_HIDDEN = ("salt", "seed", "rankers")  # the first two would let others guess clients and pages
+_SECRET = ("salt", "seed")  # they would let others guess clients and pages
 T = TypeVar("T")
 
 
@@ -120,7 +120,8 @@ def _summary(t: Tournament) -> Summary:
 
 def whole(t: Tournament, query: dict[str, Any] | None = None) -> TournamentOut:
     """A tournament with its settings."""
-    settings = {name: value for name, value in t.settings.to_dict().items() if name not in _HIDDEN}
+    settings = _open(t.settings.to_dict())
+    del settings["rankers"]  # those at the beginning; the leaderboard has those of now
     return TournamentOut(**_summary_fields(t), settings=settings)
 
 
@@ -189,8 +190,13 @@ def _health(t: Tournament, query: dict[str, Any]) -> Health:
 def _journal(t: Tournament, query: dict[str, Any]) -> JournalPage:
     after, limit = query["after"], query["limit"]
     page = list(islice(t.journal(since=after), limit + 1))
-    events = [EventOut(number=one.number, time=one.time, kind=one.kind, body=one.body) for one in page[:limit]]
+    events = [EventOut(number=one.number, time=one.time, kind=one.kind, body=_open(one.body)) for one in page[:limit]]
     return JournalPage(events=events, next=events[-1].number if len(page) > limit else None)
+
+
+def _open(body: dict[str, Any]) -> dict[str, Any]:
+    """Without what nobody should know."""
+    return {name: value for name, value in body.items() if name not in _SECRET}
 
 
 _AT = "/v1/tournaments/{name}"

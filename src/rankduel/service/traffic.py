@@ -35,15 +35,16 @@ async def ask(request: Request) -> DuelOut | Asked:
     if body.n is None and body.queries is None:
         duel = t.ask(body.query_id, body.client_id)
         request.service.metrics.asked[duel.serve] += 1
-        return _out(duel, body.query_id)
+        return _out(duel, body.query_id, t.settings.interleaving)
     asked = _queries(body)
     duels: list[DuelOut] = []
+    method = t.settings.interleaving
     for start in range(0, len(asked), _STRETCH):
         if start:
             await asyncio.sleep(0)
         stretch = asked[start : start + _STRETCH]
         for (query_id, _), duel in zip(stretch, t.ask_many(stretch), strict=True):
-            duels.append(_out(duel, query_id))
+            duels.append(_out(duel, query_id, method))
     request.service.metrics.asked.update(duel.serve for duel in duels)
     return Asked(duels=duels)
 
@@ -62,7 +63,7 @@ def _queries(body: Ask) -> list[tuple[str | None, str | None]]:
     return [(f"{body.query_id}.{number}", body.client_id) for number in range(body.n)]
 
 
-def _out(duel: LiveDuel, query_id: str | None) -> DuelOut:
+def _out(duel: LiveDuel, query_id: str | None, method: str) -> DuelOut:
     return DuelOut(
         duel=duel.id,
         first=duel.first,
@@ -72,7 +73,7 @@ def _out(duel: LiveDuel, query_id: str | None) -> DuelOut:
         ticket=duel.ticket,
         serve=duel.serve,
         why=duel.why,
-        interleaving=duel.method.name,
+        interleaving=method,
         query_id=query_id,
     )
 
