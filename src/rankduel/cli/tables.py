@@ -15,7 +15,9 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     s         7
     """
     cells = [[_cell(value) for value in row] for row in rows]
-    numbers = [all(right for _, right in column) and bool(cells) for column in zip(*cells, strict=True)] or [False] * len(head)
+    numbers = [all(right for _, right in column) and bool(cells) for column in zip(*cells, strict=True)] or [
+        False
+    ] * len(head)
     lines = [list(head), *([text for text, _ in row] for row in cells)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "".join(

@@ -24,7 +24,9 @@ __all__ = [
     "Pair",
     "Preferences",
     "Query",
+    "RankerOut",
     "RankersIn",
+    "RankersOut",
     "Reason",
     "ReceiptOut",
     "Receipts",
@@ -248,6 +250,19 @@ class StandingOut(Answer):
     losses: int
     ties: int
     rate: float
+
+
+class RankerOut(Answer):
+    """A ranker of a tournament."""
+
+    ranker: str
+
+
+class RankersOut(Answer):
+    """A page of the rankers that ever took part, in the order in which they came."""
+
+    rankers: list[RankerOut]
+    next: int | None
 
 
 class Leaderboard(Answer):

@@ -56,7 +56,9 @@ class Door:
             except _Gone:
                 return
             except TimeoutError:
-                await _refuse(scope, send, Problem("deadline", f"no answer within {self._deadline:g} s", headers=_CLOSE))
+                await _refuse(
+                    scope, send, Problem("deadline", f"no answer within {self._deadline:g} s", headers=_CLOSE)
+                )
             except Exception as error:
                 await _refuse(scope, send, problem_of(error))
         finally:

@@ -17,6 +17,8 @@ from rankduel.service.bodies import (
     Leaderboard,
     Pair,
     Preferences,
+    RankerOut,
+    RankersOut,
     StandingOut,
     Summary,
     Timeline,
@@ -43,6 +45,11 @@ async def list_tournaments(request: Request) -> Tournaments:
 async def show_tournament(request: Request) -> TournamentOut:
     """One tournament: its state, champion, rankers left, duels and settings."""
     return await _look(request, whole)
+
+
+async def rankers(request: Request) -> RankersOut:
+    """All rankers that ever took part, in the order in which they came."""
+    return await _look(request, _rankers)
 
 
 async def leaderboard(request: Request) -> Leaderboard:
@@ -125,10 +132,17 @@ def whole(t: Tournament, query: dict[str, Any] | None = None) -> TournamentOut:
     return TournamentOut(**_summary_fields(t), settings=settings)
 
 
+def _rankers(t: Tournament, query: dict[str, Any]) -> RankersOut:
+    lines, next = _page(t.rankers, query)
+    return RankersOut(rankers=[RankerOut(ranker=ranker) for ranker in lines], next=next)
+
+
 def _leaderboard(t: Tournament, query: dict[str, Any]) -> Leaderboard:
     lines, next = _page(t.leaderboard(), query)
     standings = [
-        StandingOut(ranker=line.ranker, state=line.state, wins=line.wins, losses=line.losses, ties=line.ties, rate=line.rate)
+        StandingOut(
+            ranker=line.ranker, state=line.state, wins=line.wins, losses=line.losses, ties=line.ties, rate=line.rate
+        )
         for line in lines
     ]
     return Leaderboard(standings=standings, next=next)
@@ -142,9 +156,7 @@ def _timeline(t: Tournament, query: dict[str, Any]) -> Timeline:
 
 def _preferences(t: Tournament, query: dict[str, Any]) -> Preferences:
     lines, next = _page(t.preferences(), query)
-    pairs = [
-        Pair(first=met.first, second=met.second, wins=met.wins, losses=met.losses, ties=met.ties) for met in lines
-    ]
+    pairs = [Pair(first=met.first, second=met.second, wins=met.wins, losses=met.losses, ties=met.ties) for met in lines]
     return Preferences(pairs=pairs, next=next)
 
 
@@ -208,6 +220,7 @@ _NONE = ("unknown-tournament",)
 CALLS = (
     Call("GET", "/v1/tournaments", "read", list_tournaments, Tournaments, parameters=(_LIMIT, _AFTER_TEXT)),
     Call("GET", _AT, "read", show_tournament, TournamentOut, problems=_NONE),
+    Call("GET", _AT + "/rankers", "read", rankers, RankersOut, problems=_NONE, parameters=_LINES),
     Call("GET", _AT + "/leaderboard", "read", leaderboard, Leaderboard, problems=_NONE, parameters=_LINES),
     Call("GET", _AT + "/timeline", "read", timeline, Timeline, problems=_NONE, parameters=_LINES),
     Call("GET", _AT + "/preferences", "read", preferences, Preferences, problems=_NONE, parameters=_LINES),

@@ -1,0 +1,76 @@
+"""Values from outside, checked at the door: what is not as expected is named in the error."""
+
+import math
+from collections.abc import Iterable, Mapping
+from numbers import Integral, Real
+from typing import Any
+
+__all__ = ["LONGEST", "brief", "known", "name", "number", "whole"]
+
+LONGEST = 200  # characters of a name or an id
+
+
+def name(what: str, value: object, longest: int = LONGEST) -> str:
+    """A name or an id.
+
+    >>> name("query_id", "")
+    Traceback (most recent call last):
+    ValueError: query_id must be 1 to 200 printable characters, got ''
+    """
+    if not isinstance(value, str) or not 0 < len(value) <= longest or not value.isprintable():
+        raise ValueError(f"{what} must be 1 to {longest} printable characters, got {brief(value)}")
+    return value
+
+
+def number(what: str, value: float, *, at_least: float = 0.0, below: float = math.inf) -> float:
+    """A finite number with at_least <= value < below, as a float.
+
+    >>> number("share", -1)
+    Traceback (most recent call last):
+    ValueError: share must be a number of at least 0, got -1
+    """
+    if isinstance(value, bool) or not isinstance(value, Real) or not at_least <= value < min(below, 1e300):
+        limit = "" if math.isinf(below) else f" and below {below:g}"
+        raise ValueError(f"{what} must be a number of at least {at_least:g}{limit}, got {brief(value)}")
+    return float(value)
+
+
+def whole(what: str, value: int, *, at_least: int = 0) -> int:
+    """A whole number, as an int.
+
+    >>> whole("minimum", 2.5)
+    Traceback (most recent call last):
+    ValueError: minimum must be a whole number of at least 0, got 2.5
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral) or not at_least <= value < 2**63:
+        raise ValueError(f"{what} must be a whole number of at least {at_least}, got {brief(value)}")
+    return int(value)
+
+
+def known(what: str, stored: object, names: Iterable[str]) -> dict[str, Any]:
+    """A dictionary that has no other keys than these.
+
+    >>> known("a guardrail", {"bund": 0.1}, ("action", "bound"))
+    Traceback (most recent call last):
+    ValueError: a guardrail has no 'bund', expected some of action, bound
+    """
+    names = tuple(names)
+    if not isinstance(stored, Mapping):
+        raise ValueError(f"{what} must be a dictionary, got {brief(stored)}")
+    for key in stored:
+        if key not in names:
+            raise ValueError(f"{what} has no {brief(key)}, expected some of {', '.join(names)}")
+    return dict(stored)
+
+
+def brief(value: object) -> str:
+    """A value for an error message, at most 60 characters of it.
+
+    >>> brief("a" * 100)
+    "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa..."
+    """
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # a whole number of thousands of digits, or lists in lists in lists
+        return f"a {type(value).__name__} that is too long to show"
+    return text if len(text) <= 60 else f"{text[:57]}..."
