@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import asdict
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -163,11 +162,11 @@ def _list(place: str, options: Namespace) -> int:
         _print_json(facts)
         return 0
     head = ("name", "status", "rankers", "left", "champion", "winner", "issued", "told")
-    rows = [
-        (each["name"], each["status"], len(each["rankers"]), len(each["left"]), each["champion"], each["winner"] or "-")
-        + (each["counts"]["issued"], each["counts"]["told"])
-        for each in facts
-    ]
+    rows = []
+    for each in facts:
+        sizes = len(each["rankers"]), len(each["left"])
+        counts = each["counts"]["issued"], each["counts"]["told"]
+        rows.append((each["name"], each["status"], *sizes, each["champion"], each["winner"] or "-", *counts))
     print(table(head, rows), end="")
     return 0
 

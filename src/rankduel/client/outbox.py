@@ -127,8 +127,6 @@ class Outbox:
     def abandon(self, timeout: float = 5.0) -> None:
         """Nobody has the client any more: the thread sends what is left, for so long at most, and ends. Never waits."""
         self._end = monotonic() + timeout
-        if self._thread is None:
-            self._transport.close()
         if self._changed.acquire(blocking=False):  # the garbage collector may call from anywhere, locks held or not
             try:
                 self._changed.notify_all()
@@ -143,7 +141,6 @@ class Outbox:
             with self._changed:
                 self._taken -= len(batch)
                 self._changed.notify_all()
-        self._transport.close()
 
     def _next(self) -> list[_Item]:
         """The next batch; empty at the end."""

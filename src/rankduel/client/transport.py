@@ -6,6 +6,7 @@ import json
 import select
 import socket
 import ssl
+import weakref
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any
@@ -57,6 +58,7 @@ class Transport:
         if key is not None:
             self._head += f"Authorization: Bearer {_checked_key(key)}\r\n"
         self._idle: list[_Line] = []
+        weakref.finalize(self, _close_all, self._idle)
 
     def call(
         self,
@@ -93,8 +95,7 @@ class Transport:
 
     def close(self) -> None:
         """Let go of the connections that lie idle."""
-        while self._idle:
-            self._idle.pop().close()
+        _close_all(self._idle)
 
     def forked(self) -> None:
         """In a child process: the connections are the parent's."""
@@ -208,6 +209,11 @@ class _Reader(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         return self._line.arm().recv_into(buffer)
+
+
+def _close_all(lines: list[_Line]) -> None:
+    while lines:
+        lines.pop().close()
 
 
 def _left(due: float) -> float:

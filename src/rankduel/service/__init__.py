@@ -19,4 +19,5 @@ def __getattr__(name: str) -> Any:
     """What needs the extra `server` is imported when it is first asked for: keys and settings need nothing."""
     if name not in _LATER:
         raise AttributeError(f"module 'rankduel.service' has no attribute {name!r}")
-    return getattr(import_module(_LATER[name]), name)
+    globals()[name] = getattr(import_module(_LATER[name]), name)  # one is named as its module, which would hide it
+    return globals()[name]
