@@ -369,7 +369,7 @@ class _Calls:
             return StorageError(f"{self.url} has refused: {told}")
         if kind is ValueError and "value" in problem and str(problem["value"]) not in told:
             told = f"{told}, got {problem['value']!r}"
-        return kind(told)
+        return kind(f"{told} (at {problem['at']})" if "at" in problem else told)
 
 
 def _part(kind: str, name: str) -> str:
