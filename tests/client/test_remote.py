@@ -4,6 +4,7 @@ import inspect
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ from rankduel.client import Client, Counters, RemoteTournament, names_at
 from rankduel.live import Status, Tournament
 
 RANKERS = ["bm25", "ltr", "neural", "a/b c:d?é"]
-MADE = {"rankers": RANKERS, "seed": 7, "baseline": "bm25", "interleaving": "probabilistic(tau=2)"}
+MADE: dict[str, Any] = {"rankers": RANKERS, "seed": 7, "baseline": "bm25", "interleaving": "probabilistic(tau=2)"}
 CLOCKWORK = {"check_same", "look"}  # for whoever keeps a tournament in this process
 LIST_A, LIST_B = ["d1", "d2", "d3", "d4"], ["d4", "d1", "d5", "d2"]
 

@@ -68,7 +68,7 @@ def test_replay_and_snapshots_give_the_same_bandit(killed: tuple[str, dict[str, 
     url, _ = killed
     with Tournament.open("site", storage=url) as t:
         restored = t._state
-        assert len(list(t._storage.kept("site"))) == 2
+        assert len(list(t.storage.kept("site"))) == 2
         assert learnt(State.replay(t.journal())) == learnt(restored)
 
 

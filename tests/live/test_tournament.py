@@ -72,14 +72,14 @@ def test_asks_without_a_query_are_all_new(url: str) -> None:
 def test_nothing_is_answered_or_learnt_before_it_is_stored(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with create(url) as t:
         gate, inside = threading.Event(), threading.Event()
-        commit = t._storage.commit
+        commit = t.storage.commit
 
         def held(batch: Sequence[tuple[str, Entry]]) -> Committed:
             inside.set()
             gate.wait()
             return commit(batch)
 
-        monkeypatch.setattr(t._storage, "commit", held)
+        monkeypatch.setattr(t.storage, "commit", held)
         duel = t.ask("a")
         futures = [t.tell_soon([(duel, FIRST)]) for _ in range(2)]
         inside.wait()
@@ -221,7 +221,16 @@ def test_clicks_are_credited_on_the_page(url: str) -> None:
                 assert t.tell(duel.id or "", clicks=[clicked], shown=shown).outcome is expected
         duel = t.ask()
         duel.interleave(["a"], ["b"])
+        assert t.tell(duel, clicks=[]) == rd.live.Receipt(rd.live.Status.ACCEPTED, None)  # nothing to learn
+        assert t.tell(duel, clicks=[]).status == "duplicate"
+        assert (t.counts.told, t.counts.no_signal) == (10, 1)
+        assert t.duels()[0].state == "no_signal"
+        t.configure(attribution={"no_click": "half"}, reason="ties are news")
+        duel = t.ask()
+        duel.interleave(["a"], ["b"])
         assert t.tell(duel, clicks=[]).outcome is TIE
+        assert (t.attribution.no_click, t.attribution.version) == ("half", 2)
+        assert same_as_replay(t)
 
 
 def test_what_cannot_be_told_is_refused(url: str) -> None:
@@ -245,6 +254,81 @@ def test_what_cannot_be_told_is_refused(url: str) -> None:
         with pytest.raises(ValueError, match="query_id must be 1 to 200 printable characters, got ''"):
             t.ask("")
         assert t.counts.told == 0
+
+
+# What users do
+
+
+def click(query: str, document: str, time: float, action: str = "click") -> rd.live.Signal:
+    return rd.live.Signal(query, action, document, None, time, None, f"{query} {document} {action}")
+
+
+def test_signals_decide_when_their_window_closes(url: str, clock: Clock) -> None:
+    with create(url, attribution={"window": 60}) as t:
+        duels = {query: t.ask(query) for query in ("first", "second", "nothing", "unseen", "told")}
+        pages = {query: duel.interleave("abc", "xyz", k=4) for query, duel in duels.items()}
+        seen = [rd.live.Shown(query, page) for query, page in pages.items() if query != "unseen"]
+        assert t.observe(seen) == ["accepted"] * 4
+        ours, theirs = (
+            next(d for d in pages[q].documents if d in side) for q, side in (("first", "abc"), ("second", "xyz"))
+        )
+        signals = [
+            click("first", ours, clock.now + 5),
+            click("second", theirs, clock.now + 50),
+            click("?", "a", clock.now),
+        ]
+        assert t.observe([*signals, signals[0], click("nothing", "q", clock.now)]) == [
+            "accepted", "accepted", "unknown", "duplicate", "accepted",
+        ]  # fmt: skip
+        t.tell(duels["told"], TIE)
+        assert t.observe([click("told", "a", clock.now)]) == ["late"]
+        clock.now += 59
+        t.look()
+        assert t.counts.told == 1
+        clock.now += 1
+        t.look()
+        outcomes = {row.query: (row.state, row.outcome) for row in t.duels()}
+        assert outcomes == {
+            "first": ("told", "first"),
+            "second": ("told", "second"),
+            "nothing": ("no_signal", None),
+            "unseen": ("issued", None),
+            "told": ("told", "tie"),
+        }
+        health = t.health()
+        assert (health.signals, health.signals_again, health.orphans, health.late_signals) == ({"click": 3}, 1, 2, 1)
+        assert health.outcomes == {"first": 1, "second": 1, "tie": 1}
+        assert health.delays == {1: 1, 100: 3}
+        assert same_as_replay(t)
+
+
+def test_a_guardrail_pauses(url: str, clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
+    rail = rd.live.Guardrail("error", bound=0.05, window=600, minimum=50)
+    with create(url, guardrails=[rail], baseline="production") as t:
+        t.look()
+        for number in range(200):
+            clock.now += 1
+            t.show(duel := t.ask(f"q{number}"), duel.interleave("ab", "cd"))
+        t.observe([click(f"q{number}", "a", clock.now, "error") for number in range(10)])
+        t.look()
+        assert t.status == "running"
+        t.observe([click(f"q{number}", "a", clock.now, "error") for number in range(100, 140)])
+        t.look()
+        assert t.status == "paused"
+        event = list(t.journal())[-1]
+        assert (event.kind, event.body["by"]) == ("paused", "guardrail")
+        assert event.body["reason"].startswith("error on 50 of 200 pages in 600 s: 25 %, above the bound of 5 %")
+        assert t.ask().first == "production"
+        t.start("it was the network")
+        t.look()
+        assert t.status == "running"  # what was seen before is forgotten
+
+
+def test_the_window_closes_before_a_duel_expires(url: str) -> None:
+    with pytest.raises(ValueError, match="the window of 60 s must close before a duel expires, after 60 s"):
+        create(url, attribution={"window": 60}, expires_after=60)
+    with create(url, expires_after=60) as t, pytest.raises(ValueError, match="the window of 90 s must close"):
+        t.configure(attribution=rd.live.Attribution(window=90))
 
 
 # Expiry
@@ -382,7 +466,7 @@ def test_the_share_of_the_traffic(url: str) -> None:
             t.configure(seed=2)
     with Tournament.open("search", storage=url) as t:
         assert t.settings.share == 0
-        assert t._storage.counts("search")["serve share"] > 100
+        assert t.storage.counts("search")["serve share"] > 100
 
 
 def test_caps(url: str, clock: Clock) -> None:
@@ -525,7 +609,7 @@ def test_tournaments_share_a_storage(url: str) -> None:
         ({"bandit": "MergeDTS", "delta": 0.1}, "delta and tolerance are for the default bandit: write them into"),
         ({"share": 1.5}, "share must be a number from 0 to 1, got 1.5"),
         ({"shadow": 1}, "shadow must be True or False, got 1"),
-        ({"daily_cap": -1}, "daily_cap must be a whole number of at least 0, or None, got -1"),
+        ({"daily_cap": -1}, "daily_cap must be a whole number of at least 0, got -1"),
         ({"in_flight_cap": 2.5}, "in_flight_cap must be a whole number"),
         ({"seed": -1}, "seed must be a non-negative int, got -1"),
         ({"storage": "duels.db"}, "storage must be sqlite:///FILE or postgresql://..., got 'duels.db'"),

@@ -17,8 +17,8 @@ __all__ = ["declare"]
 _DESCRIPTION = f"""\
 Write a {CONFIG} with every setting explained, make the storage, and make an API key that may do everything.
 
-The key goes to stdout, once: only its hash is stored, and nobody can show it again. All else goes to stderr. A file that
-is there is never overwritten; a storage that is there stays as it is, and gets one key more.
+The key goes to stdout, once: only its hash is stored, and nobody can show it again. All else goes to stderr. A file
+that is there is never overwritten; a storage that is there stays as it is, and gets one key more.
 """
 _EXAMPLES = """\
 examples:

@@ -15,8 +15,8 @@ from rankduel.service.keys import SCOPES, new_key
 __all__ = ["declare"]
 
 _DESCRIPTION = """\
-Make, list and revoke the API keys of a service. They are in its storage, so this is done where the storage is; a service
-that runs knows of it after a second.
+Make, list and revoke the API keys of a service. They are in its storage, so this is done where the storage is; a
+service that runs knows of it after a second.
 
 Scopes: ask (duels), tell (outcomes and pages), ingest (events), read (standings), admin (everything).
 """

@@ -1,24 +1,35 @@
 """Live tournaments: ask and tell that survive a crash."""
 
-from rankduel.live.answers import Counts, Departure, LiveDecision, LiveDuel, Meeting, Receipt, Standing
+from rankduel.live.answers import Counts, Departure, Health, LiveDecision, LiveDuel, Meeting, Receipt, Standing
+from rankduel.live.attribution import Attribution, Judgement
 from rankduel.live.duels import DuelRow, Status
 from rankduel.live.events import Event
+from rankduel.live.safety import Guardrail
+from rankduel.live.signals import Shown, Signal
 from rankduel.live.storage import Storage, storage_at
 from rankduel.live.tournament import DEFAULT, Tournament
+from rankduel.live.ubi import read_events
 
 __all__ = [
     "DEFAULT",
+    "Attribution",
     "Counts",
     "Departure",
     "DuelRow",
     "Event",
+    "Guardrail",
+    "Health",
+    "Judgement",
     "LiveDecision",
     "LiveDuel",
     "Meeting",
     "Receipt",
+    "Shown",
+    "Signal",
     "Standing",
     "Status",
     "Storage",
     "Tournament",
+    "read_events",
     "storage_at",
 ]

@@ -7,7 +7,7 @@ from rankduel.interleaving import Interleaved, Interleaving
 from rankduel.live.duels import Status
 from rankduel.types import Outcome
 
-__all__ = ["Counts", "Departure", "LiveDecision", "LiveDuel", "Meeting", "Receipt", "Standing"]
+__all__ = ["Counts", "Departure", "Health", "LiveDecision", "LiveDuel", "Meeting", "Receipt", "Standing"]
 
 
 @dataclass(slots=True)
@@ -67,6 +67,30 @@ class Counts:
     def in_flight(self) -> int:
         """Issued, and nothing else became of them yet."""
         return self.issued - self.told - self.no_signal - self.expired - self.void
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """Whether all is well: what became of asks, tells and signals, and what has failed."""
+
+    counts: Counts
+    served: dict[str, int]  # asks without a duel, by why
+    told_again: int  # the same a second time
+    conflicts: int
+    unknown: int  # tells of duels that there never were
+    signals: dict[str, int]  # by action
+    signals_again: int
+    orphans: int  # signals of queries without a duel, or about documents that were not shown
+    late_signals: int
+    outcomes: dict[str, int]  # first, second, tie: with fair pages, the first two are about the same
+    delays: dict[int, int]  # tells by seconds since the ask: at most 1, at most 10, ...
+    failure: str | None  # of the storage or of the bandit
+
+    @property
+    def joined(self) -> float:
+        """The share of the duels that are over and were told in time; 1 while there is none."""
+        over = self.counts.told + self.counts.no_signal + self.counts.expired
+        return (self.counts.told + self.counts.no_signal) / over if over else 1.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """Which storages this process has open: its tournaments share a writer, and a thread that looks after them."""
 
+import logging
 import os
 import threading
 import weakref
@@ -14,6 +15,7 @@ __all__ = ["enter", "leave", "look_after"]
 
 _EVERY = 0.25  # seconds between two looks
 
+_log = logging.getLogger("rankduel")
 _lock = threading.RLock()
 _open: dict[str, "_Room"] = {}  # by the address of the storage
 
@@ -31,8 +33,11 @@ class _Room:
         while not self.closing.wait(_EVERY):
             for find in list(self.tournaments.values()):
                 tournament = find()
-                if tournament is not None:
-                    tournament.look()
+                try:
+                    if tournament is not None:
+                        tournament.look()
+                except Exception:
+                    _log.exception("%s: what is due was not done", tournament.name)
                 del tournament  # nobody else may hold it
 
 

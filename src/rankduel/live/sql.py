@@ -304,7 +304,7 @@ class _Page:
 
     def _find(self) -> None:
         """The duels that entries name; those that only a ticket knows are written now."""
-        named = [entry for entry in self.entries if isinstance(entry, Tell | Show | Void)]
+        named = [entry for entry in self.entries if isinstance(entry, Tell | Show | Void | SignalRow)]
         sessions: dict[int, set[int]] = {}
         for entry in named:
             sessions.setdefault(entry.session, set()).add(entry.number)
@@ -315,7 +315,7 @@ class _Page:
                     self.duels[session, found[1]] = DuelRow(*found)
         for entry in named:
             key = entry.session, entry.number
-            if key not in self.duels and not isinstance(entry, Void) and (row := entry.row) is not None:
+            if key not in self.duels and isinstance(entry, Tell | Show) and (row := entry.row) is not None:
                 taken = row.query is not None and self.storage.fetch(f"{_FIND} query = ?", (self.owner, row.query))
                 lost = row._replace(query=None) if taken else row
                 self.duels[key] = lost
@@ -330,6 +330,8 @@ class _Page:
             return Told(status, None if row is None else row.outcome)
         self.duels[key] = self.changed[key] = after
         self.counts[after.state] += 1
+        self.counts["pages"] += row.state == "issued"
+        self.counts[_delay(entry.time - row.issued)] += 1
         if status is Status.LATE:
             self.counts["expired"] += row.state in OPEN
         elif after.state == "told":
@@ -337,6 +339,7 @@ class _Page:
             if row.first_propensity is not None:
                 body["propensity"] = [row.first_propensity, row.second_propensity]
             self._happens(entry.time, "told", body)
+            self.counts[f"outcome {entry.outcome}"] += 1
         return Told(status, entry.outcome)
 
     def _show(self, entry: Show) -> Status:
@@ -351,6 +354,7 @@ class _Page:
             return Status.LATE
         self.duels[key] = self.changed[key] = row._replace(state="shown", page=entry.page)
         self.counts["shown"] += 1
+        self.counts["pages"] += 1
         return Status.ACCEPTED
 
     def _void(self, entry: Void) -> str | None:
@@ -379,6 +383,11 @@ class _Page:
         self.counts.update(entry.counts)
 
     def _signal(self, signal: SignalRow) -> Status:
+        row = self.duels.get((signal.session, signal.number))
+        if row is None or row.state not in OPEN:
+            self.counts["late signals"] += row is not None
+            self.counts["orphan signals"] += row is None
+            return Status.UNKNOWN if row is None else Status.LATE
         fields = SignalRow._fields
         statement = (
             f"INSERT INTO signals (tournament, {', '.join(fields)}) VALUES ({', '.join('?' * (1 + len(fields)))}) "
@@ -449,6 +458,14 @@ _WRITERS = {
     Kept: "_keep",
     Noted: "_note",
 }
+
+
+def _delay(seconds: float) -> str:
+    """The name of the counter of such a delay: the least of 1, 10, 100, ... seconds that it does not exceed."""
+    bound = 1
+    while bound < seconds:
+        bound *= 10
+    return f"delay {bound}"
 
 
 def _digest(kept: Kept) -> str:

@@ -11,20 +11,38 @@ from functools import partial
 from hashlib import blake2b
 from time import time as now
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from rankduel.bandits import Bandit, bandit_from
 from rankduel.errors import SnapshotError, StorageError, TournamentExists, UnknownDuel, UnknownTournament
 from rankduel.interleaving import Interleaved, interleaving_from
 from rankduel.live import standing
-from rankduel.live.answers import Counts, Departure, LiveDecision, LiveDuel, Meeting, Receipt, Standing
+from rankduel.live.answers import Counts, Departure, Health, LiveDecision, LiveDuel, Meeting, Receipt, Standing
+from rankduel.live.attribution import Attribution
+from rankduel.live.checked import LONGEST, brief, number, whole
+from rankduel.live.checked import name as a_name
 from rankduel.live.duels import DuelRow, Status
 from rankduel.live.elsewhere import elsewhere
 from rankduel.live.events import Event
 from rankduel.live.hall import enter, leave, look_after
-from rankduel.live.safety import chosen
+from rankduel.live.keeper import Keeper
+from rankduel.live.safety import Guardrail, chosen
+from rankduel.live.signals import Shown, Signal
 from rankduel.live.state import DIALS, Settings, State
-from rankduel.live.storage import Change, Created, Issue, Noted, Opened, Show, Storage, Sweep, Tell, Told, Void
+from rankduel.live.storage import (
+    Change,
+    Created,
+    Entry,
+    Issue,
+    Noted,
+    Opened,
+    Show,
+    SignalRow,
+    Storage,
+    Tell,
+    Told,
+    Void,
+)
 from rankduel.live.tickets import read_ticket, ticket_of
 from rankduel.live.writer import Writer
 from rankduel.randomness import subseed
@@ -34,7 +52,6 @@ __all__ = ["DEFAULT", "Tournament"]
 
 DEFAULT = "CertifiedSparring"
 SNAPSHOT_EVERY = 20_000  # events: the most that opening has to replay
-_LONGEST = 200  # characters of a name or an id
 _RECENT = 20_000  # queries that are remembered while their duels are on the way to the disk
 _DAY = 86_400.0
 _log = logging.getLogger("rankduel")
@@ -67,10 +84,10 @@ class Tournament:
     def __init__(self, name: str, writer: Writer, state: State, session: int) -> None:
         self.name = name
         self._writer = writer
-        self._storage: Storage = writer.storage
+        self.storage: Storage = writer.storage
         self._state = state
         self._lock = threading.RLock()
-        self._method = interleaving_from(state.settings.interleaving)
+        self.method = interleaving_from(state.settings.interleaving)
         self._seed_key = subseed(state.settings.seed, "interleaving").to_bytes(16, "little")
         self._salt = bytes.fromhex(state.settings.salt)
         self._session = session
@@ -78,14 +95,16 @@ class Tournament:
         self._snapshot_at = state.number
         self._failure: Exception | None = None
         self._closed = False
-        self._counts = self._storage.counts(name)
+        self._counts = self.storage.counts(name)
         self._unwritten = 0  # duels issued that these counts do not know yet
         # Duels by query that may not be in the storage yet, in two generations.
         self._recent: dict[str, DuelRow] = {}
         self._earlier: dict[str, DuelRow] = {}
+        self._rules: tuple[dict[str, Any] | None, Attribution] = {}, Attribution()
         # How many duels each client was given on that day, where there is a cap.
         self._day = 0.0
         self._clients: dict[str, int] = {}
+        self._keeper = Keeper(weakref.proxy(self))
         state.begin(session)
         writer.listeners[name] = partial(_notify, weakref.ref(self))
         self._end = weakref.finalize(self, leave, writer, name)
@@ -126,8 +145,15 @@ class Tournament:
             given |= {"interleaving": interleaving, "expires_after": expires_after}
             remote: Self = service.create(name, rankers=rankers, storage=storage, exist_ok=exist_ok, key=key, **given)
             return remote
-        settings = _made(rankers, bandit, delta, tolerance, interleaving, expires_after, seed, dials)
-        writer = enter(storage, _checked("the name of a tournament", name))
+        settings = _made(
+            rankers=rankers,
+            spec=_spec(bandit, delta, tolerance),
+            interleaving=interleaving,
+            expires_after=expires_after,
+            seed=seed,
+            dials=dials,
+        )
+        writer = enter(storage, a_name("the name of a tournament", name))
         try:
             (created,) = writer.put(name, [Created(now(), settings.to_dict())]).result()
             if created is None and not exist_ok:
@@ -152,8 +178,15 @@ class Tournament:
         **dials: Any,
     ) -> None:
         """Raise TournamentExists if `create` with these settings would have made another tournament."""
-        settings = _made(rankers, bandit, delta, tolerance, interleaving, expires_after, seed, dials)
-        _check_same(self.name, _settings(self._storage, self.name), settings, seeded=seed is not None)
+        settings = _made(
+            rankers=rankers,
+            spec=_spec(bandit, delta, tolerance),
+            interleaving=interleaving,
+            expires_after=expires_after,
+            seed=seed,
+            dials=dials,
+        )
+        _check_same(self.name, _settings(self.storage, self.name), settings, seeded=seed is not None)
 
     @classmethod
     def open(cls, name: str, *, storage: str, key: str | None = None) -> Self:
@@ -161,7 +194,7 @@ class Tournament:
         if (service := elsewhere(storage, key)) is not None:
             remote: Self = service.open(name, storage=storage, key=key)
             return remote
-        writer = enter(storage, _checked("the name of a tournament", name))
+        writer = enter(storage, a_name("the name of a tournament", name))
         try:
             if name not in (known := writer.storage.names()):
                 raise UnknownTournament(f"no tournament {name!r} in {storage}, which has {', '.join(known) or 'none'}")
@@ -183,7 +216,7 @@ class Tournament:
                 return
             self._closed = True
             snapshot = self._state.keep() if self._failure is None and self._state.number > self._snapshot_at else None
-        if snapshot is not None and self._storage.leads(self.name):
+        if snapshot is not None and self.storage.leads(self.name):
             self._writer.put_soon(self.name, [snapshot])
         self._end()
 
@@ -211,18 +244,18 @@ class Tournament:
     def ask_many(self, asked: Iterable[tuple[str | None, str | None]]) -> list[LiveDuel]:
         """The same for many queries, each with a client or None."""
         checked = [
-            (None if query is None else _checked("query_id", query), None if client is None else self._hashed(client))
+            (None if query is None else a_name("query_id", query), None if client is None else self._hashed(client))
             for query, client in _listed("asked", asked)
         ]
         new: list[Issue] = []
         refused: dict[str, int] = {}
         with self._lock:
             self._check()
-            time = self._time()
+            time = self.time()
             self._find([query for query, _ in checked if query is not None])
             duels = [self._ask(query, client, time, new, refused) for query, client in checked]
             self._unwritten += len(new)
-        if new and self._storage.shared and any(issue.row.query is not None for issue in new):
+        if new and self.storage.shared and any(issue.row.query is not None for issue in new):
             duels = self._agree(duels, new)
         elif new:
             self._writer.put_soon(self.name, new)
@@ -281,7 +314,7 @@ class Tournament:
                 else:
                     self._recent[query] = row
         if unknown:
-            self._recent.update(self._storage.duels_of(self.name, unknown))
+            self._recent.update(self.storage.duels_of(self.name, unknown))
 
     def _refusal(self, query: str | None, client: str | None, time: float, more: int) -> str | None:
         """Why there is no duel, or None."""
@@ -295,7 +328,7 @@ class Tournament:
             why = state.status
         elif state.bandit.n_alive == 1 or state.bandit.tied:
             why = "decided"
-        elif settings.share < 1 and not chosen(settings.share, settings.salt, client or query):
+        elif settings.share < 1 and not self._chosen(client or query):
             why = "share"
         elif (
             settings.in_flight_cap is not None
@@ -306,30 +339,39 @@ class Tournament:
             why = "daily_cap"
         return why
 
+    def _chosen(self, who: str | None) -> bool:
+        """Whether a client, or else a query, is in the share of the traffic that duels."""
+        settings = self._state.settings
+        return chosen(settings.share, settings.salt, who or secrets.token_hex(8))
+
     def _today(self, client: str, time: float) -> int:
         """How many duels a client was given today."""
         day = time - time % _DAY
         if self._day != day:
             self._day, self._clients = day, {}
         if client not in self._clients:
-            self._clients[client] = self._storage.asked_by(self.name, client, day)
+            self._clients[client] = self.storage.asked_by(self.name, client, day)
         return self._clients[client]
 
     def _live(self, row: DuelRow) -> LiveDuel:
         rankers, name = self._state.rankers, row.id
-        digest = blake2b(name.encode(), key=self._seed_key, digest_size=6).digest()  # 48 bits: exact in any JSON
-        seed, sign = int.from_bytes(digest, "little"), partial(ticket_of, row, self.name, self._storage.secret)
-        return LiveDuel(name, rankers[row.first], rankers[row.second], seed, row.expires, self._method, sign=sign)
+        sign = partial(ticket_of, row, self.name, self.storage.secret)
+        first, second = rankers[row.first], rankers[row.second]
+        return LiveDuel(name, first, second, self.seed_of(name), row.expires, self.method, sign=sign)
+
+    def seed_of(self, duel: str) -> int:
+        """What makes the page of a duel; 48 bits, exact in any JSON."""
+        return int.from_bytes(blake2b(duel.encode(), key=self._seed_key, digest_size=6).digest(), "little")
 
     def _no_duel(self, why: str) -> LiveDuel:
         state = self._state
         shown = None if why == "decided" else state.settings.baseline
         if shown is None:
             shown = state.rankers[state.bandit.champion]
-        return LiveDuel(None, shown, shown, 0, 0.0, self._method, "winner" if why == "decided" else "baseline", why)
+        return LiveDuel(None, shown, shown, 0, 0.0, self.method, "winner" if why == "decided" else "baseline", why)
 
     def _hashed(self, client: str) -> str:
-        return blake2b(_checked("client_id", client).encode(), key=self._salt, digest_size=8).hexdigest()
+        return blake2b(a_name("client_id", client).encode(), key=self._salt, digest_size=8).hexdigest()
 
     # Tell
 
@@ -344,22 +386,51 @@ class Tournament:
         """Who won a duel, or which documents were clicked; on return this is durable.
 
         `duel` is what `ask` has returned, or its id, or its ticket. Clicks are credited on the page that
-        `duel.interleave` has made, or on `shown`; a page without a click is a tie. Telling the same again changes
-        nothing.
+        `duel.interleave` has made, or on `shown`; what equal credit and no click mean, the attribution says. Telling
+        the same again changes nothing.
         """
-        if clicks is not None:
-            outcome = self._credited(duel, outcome, clicks, shown)
-        return self.tell_many([(duel, outcome)])[0]
+        if clicks is None:
+            return self.tell_many([(duel, outcome)])[0]
+        if outcome is not None:
+            raise ValueError("tell either the outcome or the clicks, not both")
+        if shown is None and isinstance(duel, LiveDuel):
+            shown = duel.shown
+        if shown is None:
+            raise ValueError("clicks are credited on a page: call duel.interleave first, or hand it over as shown=")
+        return self.tell_many([(duel, Clicks(tuple(_listed("clicks", clicks)), shown))])[0]
 
-    def tell_many(self, told: Iterable[tuple[LiveDuel | str, Outcome | None]]) -> list[Receipt]:
+    def tell_many(self, told: Iterable[tuple[LiveDuel | str, "Outcome | Clicks | None"]]) -> list[Receipt]:
         """The same for many duels, which become durable together. Each has a receipt of its own."""
         return receipts(self.tell_soon(told).result())
 
-    def tell_soon(self, told: Iterable[tuple[LiveDuel | str, Outcome | None]]) -> Future[list[Told]]:
+    def tell_soon(self, told: Iterable[tuple[LiveDuel | str, "Outcome | Clicks | None"]]) -> Future[list[Told]]:
         """The same, without waiting: what became of them is in the future as soon as it is durable."""
         self._check()
-        time = self._time()
+        time = self.time()
         return self._writer.put(self.name, [self._told(duel, outcome, time) for duel, outcome in _listed("told", told)])
+
+    def observe(self, seen: Iterable[Signal | Shown]) -> list[Status]:
+        """What users did, by the id of their query: it is kept, and decides the duel when its window closes.
+
+        A duel is decided so only if it was reported as shown, here or by `show`. Each signal has a status: `accepted`,
+        `duplicate`, `late` (its duel is over) or `unknown` (its query has no duel).
+        """
+        self._check()
+        listed = _listed("seen", seen)
+        with self._lock:
+            self._find([one.query_id for one in listed])
+            rows = {one.query_id: self._recent.get(one.query_id) for one in listed}
+        time, entries, places = self.time(), [], []
+        results = [Status.UNKNOWN] * len(listed)
+        for place, one in enumerate(listed):
+            if (row := rows[one.query_id]) is not None:
+                entries.append(_observed(one, row, time))
+                places.append(place)
+        orphans = len(listed) - len(entries)
+        noted = [Noted({"orphan signals": orphans})] if orphans else []
+        for place, status in zip(places, self._writer.put(self.name, [*entries, *noted]).result(), strict=False):
+            results[place] = status
+        return results
 
     def show(self, duel: LiveDuel | str, page: Interleaved | None = None) -> Status:
         """The page of a duel was shown; `page` is by default the one that `duel.interleave` has made."""
@@ -369,26 +440,29 @@ class Tournament:
         if page is None:
             raise ValueError("which page was shown? call duel.interleave first, or hand it over as page=")
         session, number, row = self._named(duel)
-        show = Show(session, number, row, json.dumps(page.to_dict(), separators=(",", ":")), self._time())
+        show = Show(session, number, row, _as_json(page), self.time())
         status: Status = self._writer.put(self.name, [show]).result()[0]
         return status
 
-    def _told(self, duel: LiveDuel | str, outcome: Outcome | None, time: float) -> Tell:
+    def _told(self, duel: LiveDuel | str, outcome: "Outcome | Clicks | None", time: float) -> Tell:
+        session, number, row = self._named(duel)
+        if isinstance(outcome, Clicks):
+            seed = self.seed_of(f"{session}-{number}")
+            found = self.attribution.of_clicks(outcome.shown, outcome.clicks, seed=seed, method=self.method)
+            return Tell(session, number, row, None if found is None else found.value, time, _as_json(outcome.shown))
         if not isinstance(outcome, Outcome):
             raise TypeError(f"outcome must be Outcome.FIRST, Outcome.SECOND or Outcome.TIE, got {outcome!r}")
-        session, number, row = self._named(duel)
         return Tell(session, number, row, outcome.value, time)
 
-    def _credited(
-        self, duel: LiveDuel | str, outcome: Outcome | None, clicks: Iterable[Hashable], shown: Interleaved | None
-    ) -> Outcome:
-        if outcome is not None:
-            raise ValueError("tell either the outcome or the clicks, not both")
-        if shown is None and isinstance(duel, LiveDuel):
-            shown = duel.shown
-        if shown is None:
-            raise ValueError("clicks are credited on a page: call duel.interleave first, or hand it over as shown=")
-        return self._method.outcome(shown, _listed("clicks", clicks))
+    @property
+    def attribution(self) -> Attribution:
+        """How what users do becomes the outcome of a duel."""
+        given, rules = self._rules
+        if given is not self._state.settings.attribution:
+            given = self._state.settings.attribution
+            rules = Attribution.from_dict(given or {})
+            self._rules = given, rules
+        return rules
 
     def _named(self, duel: LiveDuel | str) -> tuple[int, int, DuelRow | None]:
         """Session and number of a duel, and all of it if a ticket vouches for it; no duel has (0, 0)."""
@@ -405,7 +479,7 @@ class Tournament:
         session, dash, number = text.partition("-")
         if dash and session.isdecimal() and number.isdecimal() and text.isascii() and len(text) <= 19:
             return int(session), int(number), None
-        ticket = read_ticket(text, self.name, self._storage.secret)
+        ticket = read_ticket(text, self.name, self.storage.secret)
         return (0, 0, None) if ticket is None else (ticket.session, ticket.number, ticket)
 
     # Where it stands
@@ -444,7 +518,7 @@ class Tournament:
         """How many duels were asked for, and what became of them."""
         self._check()
         self._writer.flush(self.name)
-        self._sweep()
+        self._keeper.sweep()
         return self._counted()
 
     def _counted(self) -> Counts:
@@ -474,11 +548,33 @@ class Tournament:
     def duels(self, limit: int = 100, before: str | None = None) -> list[DuelRow]:
         """The latest duels, or the latest before the one of that id; newest first."""
         key = None if before is None else self._named(before)[:2]
-        return self._storage.duels(self.name, limit, key)
+        return self.storage.duels(self.name, limit, key)
+
+    def health(self) -> Health:
+        """Whether all is well: what became of asks, tells and signals, and what has failed."""
+        counts, failure = self._counts, self._failure or self._writer.failure
+
+        def named(word: str) -> dict[str, int]:
+            return {name.removeprefix(word): count for name, count in counts.items() if name.startswith(word)}
+
+        return Health(
+            counts=self._counted(),
+            served=named("serve "),
+            told_again=counts.get("duplicate", 0),
+            conflicts=counts.get("conflict", 0),
+            unknown=counts.get("unknown", 0),
+            signals=named("action "),
+            signals_again=counts.get("duplicate signals", 0),
+            orphans=counts.get("orphan signals", 0),
+            late_signals=counts.get("late signals", 0),
+            outcomes=named("outcome "),
+            delays={int(bound): count for bound, count in sorted(named("delay ").items(), key=lambda one: int(one[0]))},
+            failure=None if failure is None else f"{type(failure).__name__}: {failure}",
+        )
 
     def journal(self, since: int = 0) -> Iterator[Event]:
         """All that has happened after event number `since`, as it is stored."""
-        return self._storage.read(self.name, since)
+        return self.storage.read(self.name, since)
 
     # Operate
 
@@ -496,11 +592,15 @@ class Tournament:
 
     def configure(self, *, reason: str = "", by: str = "", **dials: Any) -> None:
         """Change settings while it runs: those that `create` names as such."""
-        self._change("configured", ("running", "paused"), reason, by, **_dials(dials))
+        changes = _dials(dials)
+        if changes.get("attribution") is not None:
+            _check_window(changes["attribution"], self._state.settings.expires_after)
+            changes["attribution"]["version"] = self.attribution.version + 1
+        self._change("configured", ("running", "paused"), reason, by, **changes)
 
     def add_rankers(self, rankers: Iterable[str], reason: str = "", by: str = "") -> None:
         """Let more rankers take part. Only for bandits that can add arms, as CertifiedSparring."""
-        names = [_checked("a ranker", ranker) for ranker in _listed("rankers", rankers)]
+        names = [a_name("a ranker", ranker) for ranker in _listed("rankers", rankers)]
         with self._lock:
             _check_new(names, self._state.rankers)
             self._state.changeable("add")
@@ -524,7 +624,7 @@ class Tournament:
         self._check()
         session, number, _ = self._named(duel)
         body = {"duel": f"{session}-{number}", "reason": _said("reason", reason), "by": _said("by", by)}
-        (state,) = self._writer.put(self.name, [Void(session, number, self._time(), body)]).result()
+        (state,) = self._writer.put(self.name, [Void(session, number, self.time(), body)]).result()
         if state is None:
             raise UnknownDuel(f"no duel {duel!r:.200} in {self.name!r}")
         if state == "told":
@@ -547,29 +647,33 @@ class Tournament:
         if self._state.status not in allowed:
             raise ValueError(f"{self.name!r} is {self._state.status}: it cannot be {kind}")
         body |= {"reason": _said("reason", reason), "by": _said("by", by)}
-        self._writer.put(self.name, [Change(self._time(), kind, body)]).result()
+        self._writer.put(self.name, [Change(self.time(), kind, body)]).result()
 
     # The clockwork
 
     def look(self) -> None:
-        """What is due: duels expire, and what other processes have written is taken in. Called now and then."""
-        try:
-            if self._storage.shared:
-                with self._lock:
-                    self._follow()
-                    self._counts = self._storage.counts(self.name)
-            if self._storage.leads(self.name):
-                self._sweep()
-            if self._writer.failure is not None:
-                self._writer.flush(self.name)  # is it possible again?
-                self._unwritten = 0  # what was not written will not be
-        except StorageError as error:
-            _log.warning("%s: %s", self.name, error)
+        """What is due: called now and then by a thread of its own."""
+        self._keeper.look()
 
-    def _sweep(self) -> None:
-        """Let duels expire."""
-        if self._storage.overdue(self.name, self._time()):
-            self._writer.put(self.name, [Sweep(self._time())]).result()
+    def follow(self) -> None:
+        """Take in what other processes have written."""
+        with self._lock:
+            self._learn(self.storage.read(self.name, self._state.number))
+            self._counts = self.storage.counts(self.name)
+
+    def write(self, entries: Sequence[Entry]) -> list[Any]:
+        """Write entries; their results, when they are durable."""
+        return self._writer.put(self.name, entries).result()
+
+    def counters(self) -> dict[str, int]:
+        """All counters, as far as they are durable."""
+        return dict(self._counts)
+
+    def recover(self) -> None:
+        """If the storage has failed, see whether it is possible again."""
+        if self._writer.failure is not None:
+            self._writer.flush(self.name)
+            self._unwritten = 0  # what was not written will not be
 
     def _check(self) -> None:
         self._writer.check()
@@ -580,7 +684,7 @@ class Tournament:
         self._failure = error
         _log.error("%s: the bandit has failed, the baseline is served: %r", self.name, error)
 
-    def _time(self) -> float:
+    def time(self) -> float:
         """Now; if the clock was set back, as late as the last event."""
         return max(now(), self._state.time)
 
@@ -590,13 +694,9 @@ class Tournament:
             for name, by in counts.items():
                 self._counts[name] = self._counts.get(name, 0) + by
             self._unwritten = max(0, self._unwritten - counts.get("issued", 0))
-            if events and events[0].number > self._state.number + 1:
-                self._follow()
+            if events and events[0].number > self._state.number + 1:  # others have written, too
+                self._learn(self.storage.read(self.name, self._state.number))
             self._learn(events)
-
-    def _follow(self) -> None:
-        """Take in what others have written to the journal."""
-        self._learn(self._storage.read(self.name, self._state.number))
 
     def _learn(self, events: Iterable[Event]) -> None:
         state = self._state
@@ -613,8 +713,15 @@ class Tournament:
             return
         if state.number - self._snapshot_at >= SNAPSHOT_EVERY:
             self._snapshot_at = state.number
-            if self._storage.leads(self.name):
+            if self.storage.leads(self.name):
                 self._writer.put_soon(self.name, [state.keep()])
+
+
+class Clicks(NamedTuple):
+    """The documents that were clicked, on the page that was shown."""
+
+    clicks: tuple[Hashable, ...]
+    shown: Interleaved
 
 
 def restored(storage: Storage, name: str) -> State:
@@ -635,6 +742,17 @@ def receipts(told: Iterable[Told]) -> list[Receipt]:
     return [Receipt(status, None if outcome is None else Outcome(outcome)) for status, outcome in told]
 
 
+def _as_json(page: Interleaved) -> str:
+    return json.dumps(page.to_dict(), separators=(",", ":"))
+
+
+def _observed(one: Signal | Shown, row: DuelRow, time: float) -> SignalRow | Show:
+    """What users did, as the storage takes it."""
+    if isinstance(one, Shown):
+        return Show(row.session, row.number, row, _as_json(one.page), time)
+    return SignalRow(row.session, row.number, one.key, one.time, one.action, one.object, one.position, one.dwell)
+
+
 def _notify(find: "weakref.ref[Tournament]", events: list[Event], counts: dict[str, int]) -> None:
     tournament = find()
     if tournament is not None:
@@ -646,25 +764,23 @@ def _settings(storage: Storage, name: str) -> Settings:
 
 
 def _made(
+    *,
     rankers: Iterable[str],
-    bandit: str | None,
-    delta: float | None,
-    tolerance: float | None,
+    spec: str,
     interleaving: str,
     expires_after: float,
     seed: int | None,
     dials: Mapping[str, Any],
 ) -> Settings:
     """The settings of a new tournament, checked."""
-    names = tuple(_checked("a ranker", ranker) for ranker in _listed("rankers", rankers))
+    names = tuple(a_name("a ranker", ranker) for ranker in _listed("rankers", rankers))
     _check_new(names, ())
     if not names:
         raise ValueError("a tournament needs at least one ranker")
     if isinstance(expires_after, bool) or not isinstance(expires_after, int | float) or not 0 < expires_after < 1e9:
         raise ValueError(f"expires_after must be a number of seconds, > 0 and < 1e9, got {expires_after!r}")
-    spec = _spec(bandit, delta, tolerance)
     made = bandit_from(spec, len(names), seed=seed)
-    return Settings(
+    settings = Settings(
         rankers=names,
         bandit=_full(spec, made),
         seed=made.seed,
@@ -673,6 +789,8 @@ def _made(
         salt=secrets.token_hex(16),
         **_dials(dials),
     )
+    _check_window(settings.attribution, settings.expires_after)
+    return settings
 
 
 def _spec(bandit: str | None, delta: float | None, tolerance: float | None) -> str:
@@ -695,19 +813,34 @@ def _full(spec: str, bandit: Bandit) -> str:
 
 def _dials(given: Mapping[str, Any]) -> dict[str, Any]:
     """Settings that may be changed, checked."""
-    for name, value in given.items():
+    for name in given:
         if name not in DIALS:
             raise TypeError(f"no setting {name!r}: those that can be changed are {', '.join(DIALS)}")
-        if name == "baseline" and value is not None:
-            _checked("baseline", value)
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        if name == "share" and not (number and 0 <= value <= 1):
-            raise ValueError(f"share must be a number from 0 to 1, got {value!r}")
-        if name == "shadow" and not isinstance(value, bool):
-            raise ValueError(f"shadow must be True or False, got {value!r}")
-        if name.endswith("_cap") and value is not None and not (number and isinstance(value, int) and value >= 0):
-            raise ValueError(f"{name} must be a whole number of at least 0, or None, got {value!r}")
-    return dict(given)
+    checked = dict(given)
+    if given.get("baseline") is not None:
+        a_name("baseline", given["baseline"])
+    if "share" in given and number("share", given["share"]) > 1:
+        raise ValueError(f"share must be a number from 0 to 1, got {given['share']!r}")
+    if not isinstance(given.get("shadow", False), bool):
+        raise ValueError(f"shadow must be True or False, got {brief(given['shadow'])}")
+    for cap in ("daily_cap", "in_flight_cap"):
+        if given.get(cap) is not None:
+            checked[cap] = whole(cap, given[cap])
+    if "guardrails" in given:
+        rails = _listed("guardrails", given["guardrails"])
+        checked["guardrails"] = [
+            (rail if isinstance(rail, Guardrail) else Guardrail.from_dict(rail)).to_dict() for rail in rails
+        ]
+    rules = given.get("attribution")
+    if rules is not None:
+        checked["attribution"] = (rules if isinstance(rules, Attribution) else Attribution.from_dict(rules)).to_dict()
+    return checked
+
+
+def _check_window(attribution: dict[str, Any] | None, expires_after: float) -> None:
+    window = (attribution or {}).get("window", 0.0)
+    if window >= expires_after:
+        raise ValueError(f"the window of {window:g} s must close before a duel expires, after {expires_after:g} s")
 
 
 def _check_same(name: str, stored: Settings, given: Settings, *, seeded: bool) -> None:
@@ -719,19 +852,13 @@ def _check_same(name: str, stored: Settings, given: Settings, *, seeded: bool) -
 
 def _listed(name: str, given: Iterable[Any]) -> list[Any]:
     if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
-        raise TypeError(f"{name} must be a list, got {given!r}")
+        raise TypeError(f"{name} must be a list, got {brief(given)}")
     return list(given)
 
 
-def _checked(what: str, name: object) -> str:
-    if not isinstance(name, str) or not 0 < len(name) <= _LONGEST or not name.isprintable():
-        raise ValueError(f"{what} must be 1 to {_LONGEST} printable characters, got {name!r:.{_LONGEST}}")
-    return name
-
-
 def _said(what: str, text: object) -> str:
-    if not isinstance(text, str) or len(text) > 10 * _LONGEST:
-        raise ValueError(f"{what} must be a text of at most {10 * _LONGEST} characters, got {text!r:.{_LONGEST}}")
+    if not isinstance(text, str) or len(text) > 10 * LONGEST:
+        raise ValueError(f"{what} must be a text of at most {10 * LONGEST} characters, got {brief(text)}")
     return text
 
 

@@ -51,7 +51,10 @@ Count = Annotated[int, Meta(ge=0)]
 Words = Annotated[str, Meta(max_length=1000)]
 Rankers = Annotated[list[Name], Meta(min_length=1, max_length=MOST_RANKERS)]
 OutcomeWord = Literal["first", "second", "tie"]
-StatusWord = Literal["accepted", "duplicate", "conflict", "late", "unknown"]
+OutcomeOut = Annotated[str, Meta(extra_json_schema={"enum": ["first", "second", "tie"]})]
+StatusWord = Annotated[str, Meta(extra_json_schema={"enum": ["accepted", "duplicate", "conflict", "late", "unknown"]})]
+ServeWord = Annotated[str, Meta(extra_json_schema={"enum": ["duel", "baseline", "winner"]})]
+StateWord = Annotated[str, Meta(extra_json_schema={"enum": ["running", "paused", "stopped"]})]
 DocumentId = Annotated[str, Meta(max_length=500)] | int
 
 
@@ -80,8 +83,8 @@ class Create(Body):
     attribution: dict[str, Any] | UnsetType = UNSET
     share: Share | UnsetType = UNSET
     shadow: bool | UnsetType = UNSET
-    daily_cap: Cap | None | UnsetType = UNSET
-    in_flight_cap: Cap | None | UnsetType = UNSET
+    daily_cap: Cap | UnsetType | None = UNSET
+    in_flight_cap: Cap | UnsetType | None = UNSET
     guardrails: Annotated[list[dict[str, Any]], Meta(max_length=100)] | UnsetType = UNSET
     expires_after: Annotated[float, Meta(gt=0, lt=1e9)] | UnsetType = UNSET
     seed: Annotated[int, Meta(ge=0, le=2**53)] | None = None
@@ -90,13 +93,13 @@ class Create(Body):
 class Change(Body):
     """Settings to change while the tournament runs, and why."""
 
-    baseline: Name | None | UnsetType = UNSET
+    baseline: Name | UnsetType | None = UNSET
     share: Share | UnsetType = UNSET
     shadow: bool | UnsetType = UNSET
-    daily_cap: Cap | None | UnsetType = UNSET
-    in_flight_cap: Cap | None | UnsetType = UNSET
+    daily_cap: Cap | UnsetType | None = UNSET
+    in_flight_cap: Cap | UnsetType | None = UNSET
     guardrails: Annotated[list[dict[str, Any]], Meta(max_length=100)] | UnsetType = UNSET
-    attribution: dict[str, Any] | None | UnsetType = UNSET
+    attribution: dict[str, Any] | UnsetType | None = UNSET
     reason: Words = ""
 
 
@@ -141,7 +144,7 @@ class DuelOut(Answer):
     seed: int  # of the page: the same lists give the same page
     expires: float  # seconds since 1970
     ticket: str | None
-    serve: Literal["duel", "baseline", "winner"]
+    serve: ServeWord
     why: str | None
     interleaving: str  # how the two lists become a page
     query_id: str | None = None
@@ -170,7 +173,7 @@ class ReceiptOut(Answer):
     """What became of something that was told; `outcome` is the one that is stored."""
 
     status: StatusWord
-    outcome: OutcomeWord | None
+    outcome: OutcomeOut | None
 
 
 class Receipts(Answer):
@@ -220,7 +223,7 @@ class Summary(Answer):
     """A tournament in the list of them."""
 
     name: str
-    status: Literal["running", "paused", "stopped"]
+    status: StateWord
     champion: str
     winner: str | None
     rankers: int
@@ -327,7 +330,7 @@ class KnownDuel(Answer):
     first: str
     second: str
     state: str  # issued, shown, told, no_signal, expired, late or void
-    outcome: OutcomeWord | None
+    outcome: OutcomeOut | None
     issued: float
     expires: float
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UnsetType
 
 if TYPE_CHECKING:
-    from rankduel.service.app import Service
+    from rankduel.service.service import Service
 
 __all__ = ["Call", "Parameter", "Plain", "Request", "given"]
 

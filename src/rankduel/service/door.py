@@ -56,9 +56,8 @@ class Door:
             except _Gone:
                 return
             except TimeoutError:
-                await _refuse(
-                    scope, send, Problem("deadline", f"no answer within {self._deadline:g} s", headers=_CLOSE)
-                )
+                late = Problem("deadline", f"no answer within {self._deadline:g} s", headers=_CLOSE)
+                await _refuse(scope, send, late)
             except Exception as error:
                 await _refuse(scope, send, problem_of(error))
         finally:
@@ -72,7 +71,7 @@ class Door:
 
     def _check_host(self, scope: Scope) -> None:
         hosts = [value for name, value in scope["headers"] if name == b"host"]
-        if len(hosts) != 1 or (host := hosts[0].decode("latin-1")) not in self._hosts:
+        if len(hosts) != 1 or hosts[0].decode("latin-1") not in self._hosts:
             shown = b", ".join(hosts).decode("latin-1")
             raise Problem("bad-host", "the Host header names another server; settings have `hosts`", value=shown[:200])
 
@@ -108,10 +107,9 @@ class Place:
             raw = await self._read(receive, headers)
             body = self._decoded(call, headers, raw)
         answer = await call.run(Request(self.service, by, path, query, body))
-        if isinstance(answer, Plain):
-            await _send(scope, send, answer.status, answer.media, answer.text)
-        else:
-            await _send(scope, send, call.status, b"application/json", _encode(answer))
+        if not isinstance(answer, Plain):
+            answer = Plain(_encode(answer), b"application/json", call.status)
+        await _send(scope, send, answer)
 
     # Who
 
@@ -165,7 +163,8 @@ class Place:
         if not told.isdigit() or int(told) > largest:
             raise _too_large(largest)
         message = await receive()
-        parts, size = [], 0
+        parts: list[bytes] = []
+        size = 0
         while True:
             if message["type"] == "http.disconnect":
                 raise _Gone
@@ -248,13 +247,11 @@ def _value(parameter: Parameter, text: str) -> Any:
     return int(text)
 
 
-async def _send(
-    scope: Scope, send: Send, status: int, media: bytes, body: bytes, more: Sequence[tuple[bytes, bytes]] = ()
-) -> None:
-    scope["status"] = status
-    headers = [(b"content-type", media), (b"content-length", b"%d" % len(body)), *_HEADERS, *more]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+async def _send(scope: Scope, send: Send, answer: Plain, more: Sequence[tuple[bytes, bytes]] = ()) -> None:
+    scope["status"] = answer.status
+    headers = [(b"content-type", answer.media), (b"content-length", b"%d" % len(answer.text)), *_HEADERS, *more]
+    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+    await send({"type": "http.response.body", "body": answer.text})
 
 
 async def _refuse(scope: Scope, send: Send, problem: Problem) -> None:
@@ -263,4 +260,5 @@ async def _refuse(scope: Scope, send: Send, problem: Problem) -> None:
         _log.error("a request has failed", extra=told, exc_info=problem.__cause__)
     if "status" in scope:
         return  # the answer has begun: the server closes the connection
-    await _send(scope, send, problem.kind.status, b"application/problem+json", _encode(problem.body()), problem.headers)
+    answer = Plain(_encode(problem.body()), b"application/problem+json", problem.kind.status)
+    await _send(scope, send, answer, problem.headers)

@@ -56,9 +56,10 @@ class Hosts:
 
 
 def _without_port(host: str) -> str:
-    if host.startswith("["):
-        return host.partition("]")[0].removeprefix("[")
-    return host.rpartition(":")[0] if host.rpartition(":")[2].isdecimal() and ":" in host else host
+    if host.startswith("[") and "]" in host:
+        return host[1:].partition("]")[0]
+    name, colon, port = host.rpartition(":")
+    return name if colon and port.isdecimal() else host
 
 
 def is_loopback(address: str) -> bool:

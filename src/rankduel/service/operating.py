@@ -1,5 +1,6 @@
 """The calls of an operator: begin a tournament, and change it while it runs. All of them are in the journal."""
 
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from rankduel.live import Tournament
@@ -114,52 +115,21 @@ def _done(t: Tournament, what: str, values: tuple[Any, ...], told: dict[str, Any
 
 _AT = "/v1/tournaments/{name}"
 _STATE = ("unknown-tournament", "wrong-state")
-_RANKER = ("unknown-tournament", "unknown-ranker", "wrong-state")
+
+
+def _verb(path: str, run: Callable[[Request], Awaitable[TournamentOut]], *problems: str) -> Call:
+    return Call("POST", _AT + path, "admin", run, TournamentOut, Reason, optional=True, problems=(*_STATE, *problems))
+
+
 CALLS = (
     Call("POST", "/v1/tournaments", "admin", create, TournamentOut, Create, 201, ("tournament-exists",)),
-    Call("POST", _AT + ":start", "admin", start, TournamentOut, Reason, optional=True, problems=_STATE),
-    Call("POST", _AT + ":pause", "admin", pause, TournamentOut, Reason, optional=True, problems=_STATE),
-    Call("POST", _AT + ":stop", "admin", stop, TournamentOut, Reason, optional=True, problems=_STATE),
     Call("PATCH", _AT, "admin", configure, TournamentOut, Change, problems=_STATE),
     Call("POST", _AT + "/rankers", "admin", add_rankers, TournamentOut, RankersIn, problems=_STATE),
-    Call(
-        "POST",
-        _AT + "/rankers/{ranker}:retire",
-        "admin",
-        retire_ranker,
-        TournamentOut,
-        Reason,
-        optional=True,
-        problems=_RANKER,
-    ),
-    Call(
-        "POST",
-        _AT + "/rankers/{ranker}:pause",
-        "admin",
-        pause_ranker,
-        TournamentOut,
-        Reason,
-        optional=True,
-        problems=_RANKER,
-    ),
-    Call(
-        "POST",
-        _AT + "/rankers/{ranker}:start",
-        "admin",
-        start_ranker,
-        TournamentOut,
-        Reason,
-        optional=True,
-        problems=_RANKER,
-    ),
-    Call(
-        "POST",
-        _AT + "/duels/{duel}:void",
-        "admin",
-        void,
-        TournamentOut,
-        Reason,
-        optional=True,
-        problems=(*_STATE, "unknown-duel"),
-    ),
+    _verb(":start", start),
+    _verb(":pause", pause),
+    _verb(":stop", stop),
+    _verb("/rankers/{ranker}:retire", retire_ranker, "unknown-ranker"),
+    _verb("/rankers/{ranker}:pause", pause_ranker, "unknown-ranker"),
+    _verb("/rankers/{ranker}:start", start_ranker, "unknown-ranker"),
+    _verb("/duels/{duel}:void", void, "unknown-duel"),
 )

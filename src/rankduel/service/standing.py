@@ -1,6 +1,6 @@
 """The calls that look: tournaments, where they stand, and what happened. Long answers come in pages."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -26,7 +26,6 @@ from rankduel.service.bodies import (
     Tournaments,
 )
 from rankduel.service.calls import Call, Parameter, Request
-from rankduel.service.problems import Problem
 
 __all__ = ["CALLS", "whole"]
 
@@ -140,9 +139,7 @@ def _rankers(t: Tournament, query: dict[str, Any]) -> RankersOut:
 def _leaderboard(t: Tournament, query: dict[str, Any]) -> Leaderboard:
     lines, next = _page(t.leaderboard(), query)
     standings = [
-        StandingOut(
-            ranker=line.ranker, state=line.state, wins=line.wins, losses=line.losses, ties=line.ties, rate=line.rate
-        )
+        StandingOut(line.ranker, line.state, wins=line.wins, losses=line.losses, ties=line.ties, rate=line.rate)
         for line in lines
     ]
     return Leaderboard(standings=standings, next=next)

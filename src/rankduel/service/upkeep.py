@@ -30,7 +30,7 @@ async def metrics(request: Request) -> Plain:
 
 
 async def openapi(request: Request) -> Plain:
-    """This document."""
+    """The OpenAPI 3.1 document: this one."""
     return Plain(request.service.openapi, b"application/json")
 
 
