@@ -107,8 +107,8 @@ def _expected(default: Any) -> tuple[str, Any]:
 def _toml(value: Any) -> str:
     """A value as TOML has it.
 
-    >>> _toml(("a", "b")), _toml(True), _toml(0.5), _toml('C:\\\\"x"')
-    ('["a", "b"]', 'true', '0.5', '"C:\\\\\\\\\\\\"x\\\\""')
+    >>> _toml(("a", "b")), _toml(True), _toml(0.5), _toml("text")
+    ('["a", "b"]', 'true', '0.5', '"text"')
     """
     if isinstance(value, tuple):
         return f"[{', '.join(map(_toml, value))}]"

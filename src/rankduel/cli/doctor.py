@@ -125,7 +125,8 @@ def _storage(place: str, config: Config) -> Iterator[Finding]:
 
 
 def _keys(storage: Storage, config: Config) -> Finding:
-    valid = sum(key.revoked is None for key in storage.keys())
+    made = storage.keys()
+    valid = sum(key.revoked is None for key in made)
     if valid:
         return Finding("ok", "keys", f"{valid} are valid")
     if config.service.loopback:

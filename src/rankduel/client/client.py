@@ -3,18 +3,31 @@
 import atexit
 import os
 import weakref
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from time import monotonic
 from types import TracebackType
 from typing import Self
+from urllib.parse import urlencode
 
 from rankduel.client.breaker import Breaker
 from rankduel.client.counters import Counters, Tally
 from rankduel.client.outbox import Outbox, Route
 from rankduel.client.transport import Failure, Transport
-from rankduel.client.wire import checked, duel_from, encoded, method_of, name_of, page_of, path_of, query_of, tell_of
+from rankduel.client.wire import (
+    checked,
+    duel_from,
+    encoded,
+    event_of,
+    method_of,
+    name_of,
+    page_of,
+    path_of,
+    query_of,
+    tell_of,
+)
 from rankduel.interleaving import Interleaved
 from rankduel.live import LiveDuel
+from rankduel.live.signals import Shown, Signal
 from rankduel.types import Outcome
 
 __all__ = ["Client", "key_of"]
@@ -39,7 +52,8 @@ class Client:
     ----------
     url : where the service is, `http://host:8080` or `https://host`
     tournament : its name
-    key : the API key, of the scopes `ask` and `tell`; by default that of the environment, `RANKDUEL_KEY`
+    key : the API key, with the scopes `ask` and `tell`, and `ingest` for `observe`; by default `RANKDUEL_KEY` of the
+        environment
     deadline : seconds, from 0.001 to 10
     baseline : what `first` and `second` are where there is no answer; by default empty
     queue : items, from 1
@@ -75,6 +89,7 @@ class Client:
         self._ask = path_of(tournament, "ask")
         self._tells = Route(path_of(tournament, "tell"), _MOST, b"[", b"]", "receipts")
         self._pages = Route(path_of(tournament, "show"), 1)
+        self._events = Route(f"/v1/events?{urlencode({'tournament': tournament})}", _MOST, b"[", b"]", "statuses")
         self._closed = False
         weakref.finalize(self, self._outbox.abandon).atexit = False
         _clients.add(self)
@@ -134,6 +149,17 @@ class Client:
         if page is None:
             raise ValueError("which page was shown? Call duel.interleave first, or hand it over")
         return self._put(self._pages, {**named, "shown": page_of(page)})
+
+    def observe(self, seen: Iterable[Signal | Shown]) -> bool:
+        """What users did, by the id of their query, and which pages they saw. False if some had to be dropped.
+
+        The key needs the scope `ingest`. A duel is decided by signals when its window closes, if its page was reported.
+        """
+        if isinstance(seen, str | bytes | Mapping | Signal | Shown) or not isinstance(seen, Iterable):
+            raise TypeError(f"seen must be a list of Signal and Shown, got {seen!r:.200}")
+        events = [event_of(one) for one in seen]
+        dropped = sum(not self._put(self._events, event) for event in events)
+        return dropped == 0
 
     def _put(self, route: Route, item: dict[str, object]) -> bool:
         text = encoded(item)

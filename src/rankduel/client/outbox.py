@@ -2,7 +2,7 @@
 
 import random
 import threading
-from collections import deque
+from collections import Counter, deque
 from dataclasses import dataclass
 from time import monotonic
 from typing import NamedTuple
@@ -27,6 +27,7 @@ _STATUSES = {
     "conflict": "conflict",
     "late": "told_late",
     "unknown": "unknown",
+    "invalid": "rejected",
 }
 
 
@@ -201,13 +202,14 @@ class Outbox:
             return None
 
     def _count(self, batch: list[_Item], answer: Answer | None) -> None:
-        self._tally.add(sent=len(batch))
         value = None if answer is None else answer.value
         results = value.get(batch[0].route.results) if isinstance(value, dict) else None
+        counts: Counter[str] = Counter()
         for result in results if isinstance(results, list) else []:
             status = result.get("status") if isinstance(result, dict) else result
             if isinstance(status, str) and status in _STATUSES:
-                self._tally.add(**{_STATUSES[status]: 1})
+                counts[_STATUSES[status]] += 1
+        self._tally.add(sent=len(batch) - counts["rejected"], **counts)
 
     def _over(self) -> bool:
         return self._end is not None and monotonic() >= self._end

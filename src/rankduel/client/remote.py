@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from rankduel.client.client import key_of
 from rankduel.client.transport import Answer, Failure, Transport
-from rankduel.client.wire import checked, duel_from, encoded, name_of, page_of, path_of, query_of, tell_of
+from rankduel.client.wire import checked, duel_from, encoded, event_of, name_of, page_of, path_of, query_of, tell_of
 from rankduel.errors import StorageError, TournamentExists, UnknownTournament
 from rankduel.interleaving import Interleaved
 from rankduel.live import (
@@ -24,7 +24,9 @@ from rankduel.live import (
     Standing,
     Status,
 )
+from rankduel.live.answers import Health
 from rankduel.live.elsewhere import SCHEMES
+from rankduel.live.signals import Shown, Signal
 from rankduel.live.state import Settings
 from rankduel.types import Outcome
 
@@ -172,6 +174,18 @@ class RemoteTournament:
         answer = self._calls.send("POST", self._at("show"), {**named, "shown": page_of(page)})
         return Status(_field(answer, "status"))
 
+    def observe(self, seen: Iterable[Signal | Shown]) -> list[Status]:
+        """What users did, by the id of their query: it is kept, and decides the duel when its window closes."""
+        events = [event_of(one) for one in seen]
+        statuses: list[Status] = []
+        path = f"/v1/events?{urlencode({'tournament': self.name})}"
+        for start in range(0, len(events), _MOST):
+            answer = self._calls.send("POST", path, events[start : start + _MOST])
+            if errors := _lines(answer, "errors"):
+                raise ValueError(str(errors[0]))
+            statuses += [Status(status) for status in _lines(answer, "statuses")]
+        return statuses
+
     # Where it stands
 
     @property
@@ -204,8 +218,7 @@ class RemoteTournament:
     @property
     def counts(self) -> Counts:
         """How many duels were asked for, and what became of them."""
-        counted = _field(self._look(), "duels")
-        return Counts(**{name: _field(counted, _COUNTERS.get(name, name)) for name in Counts.__slots__})
+        return _counts(_field(self._look(), "duels"))
 
     def decision(self) -> LiveDecision:
         """The winner, or the rankers that are tied, or where it stands; by `str` in words."""
@@ -239,10 +252,12 @@ class RemoteTournament:
                 break
         return rows
 
-    def health(self) -> dict[str, Any]:
-        """What was looked at, and what is wrong with it."""
-        checks: dict[str, Any] = _field(self._calls.send("GET", self._at("health")), "checks")
-        return checks
+    def health(self) -> Health:
+        """Whether all is well: what became of asks, tells and signals, and what has failed."""
+        answer = self._calls.send("GET", self._at("health"))
+        values = {name: _field(answer, name) for name in Health.__slots__ if name != "counts"}
+        values["delays"] = {int(seconds): count for seconds, count in values["delays"].items()}
+        return Health(counts=_counts(_field(answer, "duels")), **values)
 
     def journal(self, since: int = 0) -> Iterator[Event]:
         """All that has happened after event number `since`, as it is stored."""
@@ -400,6 +415,10 @@ def _lines(answer: Any, name: str) -> list[Any]:
 def _value(kind: type[Any], line: Any) -> Any:
     """A value of ours from an answer, which may know more."""
     return kind(**{name: _field(line, name) for name in kind.__slots__})
+
+
+def _counts(answer: Any) -> Counts:
+    return Counts(**{name: _field(answer, _COUNTERS.get(name, name)) for name in Counts.__slots__})
 
 
 def _duel(answer: Any) -> LiveDuel:

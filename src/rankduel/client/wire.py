@@ -3,14 +3,27 @@
 import json
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import lru_cache
+from time import time
 from typing import Any
 from urllib.parse import quote
 
 from rankduel.interleaving import Interleaved, Interleaving, interleaving_from
 from rankduel.live import LiveDuel
+from rankduel.live.signals import Shown, Signal
 from rankduel.types import Outcome
 
-__all__ = ["checked", "duel_from", "encoded", "method_of", "name_of", "page_of", "path_of", "query_of", "tell_of"]
+__all__ = [
+    "checked",
+    "duel_from",
+    "encoded",
+    "event_of",
+    "method_of",
+    "name_of",
+    "page_of",
+    "path_of",
+    "query_of",
+    "tell_of",
+]
 
 _LONGEST = 200  # characters of a name or an id
 _SERVES = ("duel", "baseline", "winner")
@@ -134,6 +147,37 @@ def page_of(page: Interleaved) -> dict[str, Any]:
     if not isinstance(page, Interleaved):
         raise TypeError(f"a page is what duel.interleave() has returned, got {page!r:.{_LONGEST}}")
     return page.to_dict()
+
+
+def event_of(seen: Signal | Shown) -> dict[str, Any]:
+    """What a user did or saw, as an event of User Behavior Insights.
+
+    >>> event_of(Signal("q-81", "click", "d4", position=2, time=1_800_000_000.0, dwell=None, key="e-1"))["timestamp"]
+    1800000000000
+    """
+    if isinstance(seen, Shown):
+        attributes: dict[str, Any] = {"shown": page_of(seen.page)}
+        return _event(seen.query_id, "impression", time(), attributes)
+    if not isinstance(seen, Signal):
+        raise TypeError(f"what was seen is a Signal or Shown, got {seen!r:.{_LONGEST}}")
+    attributes = {}
+    if seen.object is not None:
+        attributes["object"] = {"object_id": seen.object}
+    if seen.position is not None:
+        attributes["position"] = {"ordinal": seen.position}
+    if seen.dwell is not None:
+        attributes["dwell"] = seen.dwell
+    event = _event(seen.query_id, seen.action, seen.time, attributes)
+    return event | {"event_id": checked("key", seen.key)} if seen.key else event
+
+
+def _event(query_id: str, action: str, seconds: float, attributes: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "query_id": checked("query_id", query_id),
+        "action_name": checked("action", action),
+        "timestamp": round(1000 * seconds),
+        "event_attributes": attributes,
+    }
 
 
 def _signed(ticket: str | None) -> Callable[[], str] | None:
