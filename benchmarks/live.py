@@ -23,7 +23,7 @@ def report(*, quick: bool) -> None:
                 print(f"ask and durable tell, {threads} threads: {in_threads(t, threads, 20 if quick else 300):,.0f}/s")
             took, cpu = asks(t, 200 if quick else 2_000)
             print(f"ask: {1e6 * took:.0f} us of time, {1e6 * cpu:.0f} of CPU")
-            rate = in_groups(t, duels - t.counts.asked, 100)
+            rate = in_groups(t, duels - t.counts.issued, 100)
             print(f"ask and durable tell, in groups of 100: {rate:,.0f}/s")
             before = t.counts
         started = perf_counter()
@@ -33,11 +33,11 @@ def report(*, quick: bool) -> None:
             started = perf_counter()
             replayed = State.replay(t.journal())
             took = perf_counter() - started
-            assert replayed.keep() == t._state.keep()
+            assert replayed.bandit.decision() == t._state.bandit.decision()
         size = Path(folder, "duels.db").stat().st_size
         print(
-            f"opened with {before.asked:,} duels in {opened:.3f} s; replay of all {replayed.number:,} events "
-            f"{took:.1f} s; {size / before.asked:.0f} bytes per duel"
+            f"opened with {before.issued:,} duels in {opened:.3f} s; replay of all {replayed.number:,} events "
+            f"{took:.1f} s; {size / before.issued:.0f} bytes per duel"
         )
 
 
@@ -76,8 +76,8 @@ def in_groups(t: rd.Tournament, duels: int, size: int) -> float:
     """The same when one thread tells many together."""
     started = perf_counter()
     for group in range(0, duels, size):
-        told = [(t.ask(f"group {group}.{number}"), rd.Outcome.TIE) for number in range(min(size, duels - group))]
-        assert {receipt.status for receipt in t.tell_many(told)} == {"accepted"}
+        asked = t.ask_many([(f"group {group}.{number}", None) for number in range(min(size, duels - group))])
+        assert {receipt.status for receipt in t.tell_many([(duel, rd.Outcome.TIE) for duel in asked])} == {"accepted"}
     return duels / (perf_counter() - started)
 
 

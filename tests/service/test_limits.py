@@ -121,7 +121,7 @@ def test_deep_json(client: Client, path: str, deep: bytes) -> None:
 
 
 @pytest.mark.parametrize("path", BODIES)
-@pytest.mark.parametrize("number", ["1e999", "-1e999", "9" * 500_000, "1" * 30 + ".5", "NaN", "Infinity", "0x10", "1e-999"])
+@pytest.mark.parametrize("number", ["1e999", "-1e999", "9" * 500_000, "1" * 30 + ".5", "NaN", "Infinity", "0x10"])
 def test_huge_numbers(client: Client, path: str, number: str) -> None:
     for field in ("n", "seed", "share", "expires_after", "delta", "name", "clicks", "in_flight_cap"):
         answer = client.send("POST", path, f'{{"{field}":{number}}}'.encode(), JSON, raw=True)
@@ -201,8 +201,8 @@ def test_a_body_that_does_not_come_is_given_up(tmp_path: Path) -> None:
         with server.client as client:
             client.post("/v1/tournaments", {"name": "t", "rankers": ["a", "b"]})
         with closing(socket.create_connection(("127.0.0.1", server.port), timeout=20)) as connection:
-            head = f"POST {ASK} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{{"
-            connection.sendall(head.encode())
+            head = f"POST {ASK} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n"
+            connection.sendall(head.encode() + b"\r\n{")
             started = time.monotonic()
             answer = b""
             while part := connection.recv(65_536):

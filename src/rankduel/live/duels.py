@@ -64,10 +64,13 @@ def settle(row: DuelRow | None, outcome: str | None, time: float, page: str | No
     if row is None:
         return Settled(Status.UNKNOWN, None)
     if row.state in OPEN and time < row.expires:
-        state = "no_signal" if outcome is None else "told"
-        return Settled(Status.ACCEPTED, row._replace(state=state, outcome=outcome, page=page or row.page))
+        return Settled(Status.ACCEPTED, _after(row, "no_signal" if outcome is None else "told", outcome, page))
     if row.state in OPEN or row.state == "expired":
-        return Settled(Status.LATE, row._replace(state="late", outcome=outcome, page=page or row.page))
+        return Settled(Status.LATE, _after(row, "late", outcome, page))
     if row.state == "void":
         return Settled(Status.LATE, None)
     return Settled(Status.DUPLICATE if row.outcome == outcome else Status.CONFLICT, None)
+
+
+def _after(row: DuelRow, state: str, outcome: str | None, page: str | None) -> DuelRow:
+    return DuelRow._make((*row[:10], state, outcome, page or row.page))

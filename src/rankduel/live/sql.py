@@ -32,7 +32,6 @@ __all__ = ["SCHEMA", "SqlStorage", "tables"]
 
 SCHEMA = 1  # of the tables
 _CHUNK = 10_000  # events read at once: a long read would keep SQLite's log from being folded into the file
-_KEYS = 500  # duels looked up at once
 _TABLES = """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE tournaments (
@@ -113,6 +112,7 @@ class SqlStorage(ABC):
         """Let go of it, so that another process may have it."""
 
     locked = ""  # what makes other processes wait for a tournament that was selected
+    values = "json_each(?)"  # a table of one column, `value`, from a JSON list
 
     # Writing
 
@@ -156,11 +156,23 @@ class SqlStorage(ABC):
 
     def duels_of(self, tournament: str, queries: list[str]) -> dict[str, DuelRow]:
         """The duels of these queries, for those that have one."""
-        owner, found = self._owner(tournament), {}
-        for some in _chunks(queries):
-            for row in self.select(f"{_FIND} query IN ({', '.join('?' * len(some))})", (owner, *some)):
-                found[row[2]] = DuelRow(*row)
-        return found
+        rows = self.select(self.find_queries, (_text(queries), self._owner(tournament)))
+        return {row[2]: DuelRow(*row) for row in rows}
+
+    @property
+    def find_queries(self) -> str:
+        """Selects the duels of a JSON list of queries, and of a tournament."""
+        return f"{self._find_listed} AND query = value"
+
+    @property
+    def find_numbers(self) -> str:
+        """Selects the duels of a JSON list of numbers, of a tournament, and of a session."""
+        return f"{self._find_listed} AND session = ? AND number = CAST(value AS BIGINT)"
+
+    @property
+    def _find_listed(self) -> str:
+        # As a join, which is ten times as fast as IN with many placeholders; and from left to right.
+        return f"SELECT {_COLUMNS} FROM {self.values} CROSS JOIN duels WHERE tournament = ?"
 
     def duels(self, tournament: str, limit: int, before: tuple[int, int] | None = None) -> list[DuelRow]:
         """The latest duels, or the latest ones before a session and number; newest first."""
@@ -289,10 +301,8 @@ class _Page:
         theirs: dict[str, DuelRow] = {}
         if self.storage.shared:
             queries = [row.query for row in issued if row.query is not None]
-            for some in _chunks(queries):
-                marks = ", ".join("?" * len(some))
-                for row in self.storage.fetch(f"{_FIND} query IN ({marks})", (self.owner, *some)):
-                    theirs[row[2]] = DuelRow(*row)
+            for row in self.storage.fetch(self.storage.find_queries, (_text(queries), self.owner)):
+                theirs[row[2]] = DuelRow(*row)
         for place, entry in enumerate(self.entries):
             if isinstance(entry, Issue):
                 self.results[place] = theirs.get(entry.row.query or "", entry.row)
@@ -309,10 +319,8 @@ class _Page:
         for entry in named:
             sessions.setdefault(entry.session, set()).add(entry.number)
         for session, numbers in sessions.items():
-            for some in _chunks(list(numbers)):
-                find = f"{_FIND} session = ? AND number IN ({', '.join('?' * len(some))})"
-                for found in self.storage.fetch(find, (self.owner, session, *some)):
-                    self.duels[session, found[1]] = DuelRow(*found)
+            for found in self.storage.fetch(self.storage.find_numbers, (_text(list(numbers)), self.owner, session)):
+                self.duels[session, found[1]] = DuelRow(*found)
         for entry in named:
             key = entry.session, entry.number
             if key not in self.duels and isinstance(entry, Tell | Show) and (row := entry.row) is not None:
@@ -470,8 +478,3 @@ def _delay(seconds: float) -> str:
 
 def _digest(kept: Kept) -> str:
     return hashlib.sha256(str(kept.number).encode() + b"\n" + kept.state.encode() + b"\n" + kept.bandit).hexdigest()
-
-
-def _chunks(values: list[Any]) -> Iterator[list[Any]]:
-    for start in range(0, len(values), _KEYS):
-        yield values[start : start + _KEYS]

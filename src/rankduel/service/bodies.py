@@ -15,7 +15,7 @@ __all__ = [
     "DuelOut",
     "EventOut",
     "Gone",
-    "Health",
+    "HealthOut",
     "Ingested",
     "JournalPage",
     "KnownDuel",
@@ -197,10 +197,10 @@ class StatusOut(Answer):
 
 
 class Ingested(Answer):
-    """How many events of a batch were taken in, and what became of each."""
+    """What became of each event, in their order: a status, or `invalid`; and what is wrong with the invalid ones."""
 
     statuses: list[str]
-    counts: dict[str, int]
+    errors: list[str]
 
 
 # Where a tournament stands
@@ -342,11 +342,22 @@ class KnownDuels(Answer):
     next: str | None
 
 
-class Health(Answer):
-    """Whether a tournament is well, and what is not."""
+class HealthOut(Answer):
+    """Whether a tournament is well: what became of asks, tells and signals, and what has failed."""
 
-    healthy: bool
-    checks: dict[str, Any]
+    duels: CountsOut
+    joined: float  # the share of the duels that are over and were told in time
+    served: dict[str, int]  # asks without a duel, by why
+    told_again: int
+    conflicts: int
+    unknown: int  # tells of duels that there never were
+    signals: dict[str, int]  # by action
+    signals_again: int
+    orphans: int  # signals of queries without a duel
+    late_signals: int
+    outcomes: dict[str, int]
+    delays: dict[str, int]  # tells by seconds since the ask: at most 1, at most 10, ...
+    failure: str | None  # of the storage or of the bandit
 
 
 class EventOut(Answer):

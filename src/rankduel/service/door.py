@@ -90,6 +90,11 @@ class Place:
         }
         self._buckets, self._wrong = buckets, wrong
 
+    @property
+    def methods(self) -> list[str]:
+        """What may be done here."""
+        return list(self._calls)
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, or raise why not."""
         scope["declared"] = self.path
@@ -117,13 +122,14 @@ class Place:
         """The name of the key, if it may make this call."""
         address = scope["client"][0] if scope.get("client") else ""
         ring = self.service.ring
+        in_address = query.pop("key", None)
         if not ring.made:
             self._check_local(address, headers)
             self._count(address)
             return "loopback"
         shown = headers.get(b"authorization", b"").decode("latin-1")
         scheme, _, text = shown.partition(" ")
-        if (in_address := query.pop("key", None)) is not None:
+        if in_address is not None:
             scheme, text = "bearer", in_address
         if scheme.lower() != "bearer" or not text:
             raise Problem("no-key", "send it as Authorization: Bearer rd_...", headers=_CHALLENGE)

@@ -6,11 +6,13 @@ from concurrent.futures import Future
 
 from rankduel.live import LiveDuel, Tournament
 from rankduel.live.storage import Told
+from rankduel.live.tournament import Clicks
 from rankduel.types import Outcome
 
 __all__ = ["Gathering", "Telling"]
 
-Telling = tuple[LiveDuel | str, Outcome | None]
+Telling = tuple[LiveDuel | str, Outcome | Clicks | None]
+Lying = tuple[Sequence[Telling], asyncio.Future[list[Told]]]
 
 
 class Gathering:
@@ -22,30 +24,33 @@ class Gathering:
     def __init__(self, tournament: Tournament) -> None:
         self._tournament = tournament
         self._loop = asyncio.get_running_loop()
-        self._lying: list[tuple[Sequence[Telling], asyncio.Future[list[Told]]]] = []
+        self._lying: list[Lying] = []
 
     async def tell(self, told: Sequence[Telling]) -> list[Told]:
         """What became of them, when it is durable."""
         future: asyncio.Future[list[Told]] = self._loop.create_future()
         if not self._lying:
-            self._loop.call_soon(self._send)
+            self._loop.call_soon(self._flush)
         self._lying.append((told, future))
         return await future
 
-    def _send(self) -> None:
+    def _flush(self) -> None:
         lying, self._lying = self._lying, []
+        self._send(lying)
+
+    def _send(self, lying: list[Lying]) -> None:
         try:
             sent = self._tournament.tell_soon([item for told, _ in lying for item in told])
         except Exception as error:
-            for _, future in lying:
-                if not future.done():
-                    future.set_exception(error)
+            if len(lying) > 1:
+                for one in lying:  # nobody shall suffer from the tells of others
+                    self._send([one])
+            elif not (future := lying[0][1]).done():
+                future.set_exception(error)
             return
         sent.add_done_callback(lambda done: self._loop.call_soon_threadsafe(self._receive, done, lying))
 
-    def _receive(
-        self, done: Future[list[Told]], lying: list[tuple[Sequence[Telling], asyncio.Future[list[Told]]]]
-    ) -> None:
+    def _receive(self, done: Future[list[Told]], lying: list[Lying]) -> None:
         error = done.exception()
         results = [] if error is not None else done.result()
         start = 0

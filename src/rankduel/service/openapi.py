@@ -65,13 +65,26 @@ def _operation(call: Call, schema_of: dict[str, Any]) -> dict[str, Any]:
         "responses": _responses(call, schema_of),
     }
     if call.body is not None:
-        content = {media: {"schema": schema_of[repr(call.body)]} for media in call.media if media in _JSON}
-        content |= {media: {"schema": {"type": "string"}} for media in call.media if media not in _JSON}
-        operation["requestBody"] = {"required": True, "content": content}
+        schema = _EVENTS if call.body is bytes else schema_of[repr(call.body)]
+        content = {media: {"schema": schema if media in _JSON else {"type": "string"}} for media in call.media}
+        operation["requestBody"] = {"required": not call.optional, "content": content}
     return operation
 
 
 _JSON = ("application/json",)
+_EVENT = {
+    "type": "object",
+    "description": "An event of UBI 1.3; other fields are ignored, and never kept.",
+    "required": ["query_id", "action_name", "timestamp"],
+    "properties": {
+        "query_id": {"type": "string", "minLength": 1, "maxLength": 200},
+        "action_name": {"type": "string", "minLength": 1, "maxLength": 200},
+        "timestamp": {"description": "ISO 8601, or milliseconds since 1970.", "type": ["string", "number"]},
+        "event_id": {"type": "string", "minLength": 1, "maxLength": 200},
+        "event_attributes": {"type": "object"},
+    },
+}
+_EVENTS = {"oneOf": [_EVENT, {"type": "array", "items": _EVENT, "minItems": 1, "maxItems": 1000}]}
 
 
 def _in_path(name: str) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from rankduel.service.settings import ServiceSettings
 
 __all__ = ["Service"]
 
-_THREADS = 4  # for reading: SQLite lets one reader of a connection through at a time
+_THREADS = 16  # for what waits: for the disk, or for another thread
 _log = logging.getLogger("rankduel.service")
 T = TypeVar("T")
 

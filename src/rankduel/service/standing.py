@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Any, TypeVar
 
-from rankduel.live import Tournament
+from rankduel.live import Counts, Tournament
 from rankduel.service.bodies import (
     CountsOut,
     DecisionOut,
     EventOut,
     Gone,
-    Health,
+    HealthOut,
     JournalPage,
     KnownDuel,
     KnownDuels,
@@ -76,7 +76,7 @@ async def duels(request: Request) -> KnownDuels:
     return await _look(request, _duels)
 
 
-async def health(request: Request) -> Health:
+async def health(request: Request) -> HealthOut:
     """Whether the tournament is well."""
     return await _look(request, _health)
 
@@ -98,8 +98,21 @@ def _page(lines: Iterable[T], query: dict[str, Any]) -> tuple[list[T], int | Non
     return page[:limit], after + limit if len(page) > limit else None
 
 
+def _counts(counts: Counts) -> CountsOut:
+    return CountsOut(
+        issued=counts.issued,
+        shown=counts.shown,
+        resolved=counts.told,
+        no_signal=counts.no_signal,
+        expired=counts.expired,
+        late=counts.late,
+        void=counts.void,
+        in_flight=counts.in_flight,
+    )
+
+
 def _summary_fields(t: Tournament) -> dict[str, Any]:
-    counts, decided = t.counts, t.decision()
+    decided = t.decision()
     return {
         "name": t.name,
         "status": t.status,
@@ -107,16 +120,7 @@ def _summary_fields(t: Tournament) -> dict[str, Any]:
         "winner": decided.winner,
         "rankers": len(t.rankers),
         "rankers_left": len(decided.left),
-        "duels": CountsOut(
-            issued=counts.issued,
-            shown=counts.shown,
-            resolved=counts.told,
-            no_signal=counts.no_signal,
-            expired=counts.expired,
-            late=counts.late,
-            void=counts.void,
-            in_flight=counts.in_flight,
-        ),
+        "duels": _counts(t.counts),
     }
 
 
@@ -191,9 +195,23 @@ def _duels(t: Tournament, query: dict[str, Any]) -> KnownDuels:
     return KnownDuels(duels=page, next=page[-1].duel if len(rows) > limit else None)
 
 
-def _health(t: Tournament, query: dict[str, Any]) -> Health:
-    checks = t.health()
-    return Health(healthy=not any(checks.values()), checks=checks)
+def _health(t: Tournament, query: dict[str, Any]) -> HealthOut:
+    well = t.health()
+    return HealthOut(
+        duels=_counts(well.counts),
+        joined=well.joined,
+        served=well.served,
+        told_again=well.told_again,
+        conflicts=well.conflicts,
+        unknown=well.unknown,
+        signals=well.signals,
+        signals_again=well.signals_again,
+        orphans=well.orphans,
+        late_signals=well.late_signals,
+        outcomes=well.outcomes,
+        delays={str(seconds): count for seconds, count in well.delays.items()},
+        failure=well.failure,
+    )
 
 
 def _journal(t: Tournament, query: dict[str, Any]) -> JournalPage:
@@ -223,6 +241,6 @@ CALLS = (
     Call("GET", _AT + "/preferences", "read", preferences, Preferences, problems=_NONE, parameters=_LINES),
     Call("GET", _AT + "/decision", "read", decision, DecisionOut, problems=_NONE),
     Call("GET", _AT + "/duels", "read", duels, KnownDuels, problems=_NONE, parameters=(_LIMIT, _AFTER_TEXT)),
-    Call("GET", _AT + "/health", "read", health, Health, problems=_NONE),
+    Call("GET", _AT + "/health", "read", health, HealthOut, problems=_NONE),
     Call("GET", _AT + "/journal", "read", journal, JournalPage, problems=_NONE, parameters=_LINES),
 )

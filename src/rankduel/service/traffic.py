@@ -3,13 +3,16 @@
 import asyncio
 from typing import Any
 
-from rankduel.interleaving import Interleaved, interleaving_from
+from rankduel.interleaving import Interleaved
 from rankduel.live import LiveDuel, Status, Tournament
 from rankduel.live.storage import Told
+from rankduel.live.tournament import Clicks
+from rankduel.live.ubi import read_events, read_page
 from rankduel.service.bodies import (
     Ask,
     Asked,
     DuelOut,
+    Ingested,
     ReceiptOut,
     Receipts,
     Show,
@@ -17,7 +20,7 @@ from rankduel.service.bodies import (
     Tell,
     Tells,
 )
-from rankduel.service.calls import Call, Request
+from rankduel.service.calls import Call, Parameter, Request
 from rankduel.service.gathering import Telling
 from rankduel.service.problems import Problem
 from rankduel.types import Outcome
@@ -102,14 +105,18 @@ def _telling(t: Tournament, item: Tell, at: str) -> Telling:
         return duel, _OUTCOMES[item.outcome]
     if item.shown is None:
         raise Problem("bad-value", "clicks are credited on the page that was shown: expected shown", at=at)
+    return duel, Clicks(tuple(item.clicks or ()), _page(t, item.shown, f"{at}.shown"))
+
+
+def _page(t: Tournament, shown: dict[str, Any], at: str) -> Interleaved:
+    """A page from outside, made by the tournament's method."""
     try:
-        return duel, interleaving_from(t.settings.interleaving).outcome(_page(item.shown), item.clicks or ())
+        page = read_page(shown)
     except (ValueError, TypeError, LookupError) as error:
-        raise Problem("bad-value", f"clicks cannot be credited: {error}"[:1000], at=at) from None
-
-
-def _page(shown: dict[str, Any]) -> Interleaved:
-    return Interleaved.from_dict(shown)
+        raise Problem("bad-value", f"not a page: {error}"[:1000], at=at) from None
+    if page.method != t.method.name:
+        raise Problem("bad-value", f"the pages of {t.name!r} are made by {t.method.name}", value=page.method, at=at)
+    return page
 
 
 def _one(told: Told, body: Tell) -> ReceiptOut:
@@ -128,14 +135,44 @@ async def show(request: Request) -> StatusOut:
     duel = body.ticket or body.duel
     if duel is None:
         raise Problem("bad-value", "expected a ticket or a duel", at="$")
-    try:
-        page = _page(body.shown)
-    except (ValueError, TypeError, LookupError) as error:
-        raise Problem("bad-value", f"not a page: {error}"[:1000], at="$.shown") from None
+    page = _page(t, body.shown, "$.shown")
     status = await request.service.off(t.show, duel, page)
     if status == Status.UNKNOWN:
         raise Problem("unknown-duel", "no such duel in this tournament, or a ticket that is not ours", value=duel)
     return StatusOut(status=status)
+
+
+async def ingest(request: Request) -> Ingested:
+    """Take in what users did, as events of User Behavior Insights (UBI) 1.3."""
+    service = request.service
+    read = await service.off(read_events, request.body)
+    errors = [one for one in read if isinstance(one, str)]
+    if len(errors) == len(read):
+        raise Problem("bad-value", errors[0][:1000] if errors else "expected an event")
+    statuses = ["invalid"] * len(read)
+    left = [place for place, one in enumerate(read) if not isinstance(one, str)]
+    for name in await _addressed(request):
+        t = await service.tournament(name)
+        seen = [one for place in left if not isinstance(one := read[place], str)]
+        for place, status in zip(left, await service.off(t.observe, seen), strict=True):
+            statuses[place] = status.value
+        left = [place for place in left if statuses[place] == Status.UNKNOWN]
+        if not left:
+            break
+    service.metrics.events.update(statuses)
+    return Ingested(statuses=statuses, errors=errors)
+
+
+async def _addressed(request: Request) -> list[str]:
+    """The tournaments that events may belong to: the one that is named, or all that are not over."""
+    if (named := request.query.get("tournament")) is not None:
+        return [named]
+    service = request.service
+    names = await service.off(service.house.names)
+    names = [name for name in names if (await service.tournament(name)).status != "stopped"]
+    if not names:
+        raise Problem("unknown-tournament", "there is no tournament that is not stopped")
+    return names
 
 
 _AT = "/v1/tournaments/{name}"
@@ -144,4 +181,18 @@ CALLS = (
     Call("POST", _AT + "/ask", "ask", ask, (DuelOut, Asked), Ask, problems=("unknown-tournament",)),
     Call("POST", _AT + "/tell", "tell", tell, (ReceiptOut, Receipts), Tell | Tells, problems=(*_ONE, "conflict")),
     Call("POST", _AT + "/show", "tell", show, StatusOut, Show, problems=(*_ONE, "conflict")),
+    Call(
+        "POST",
+        "/v1/events",
+        "ingest",
+        ingest,
+        Ingested,
+        bytes,
+        problems=("unknown-tournament",),
+        parameters=(
+            Parameter("tournament", "Whose events they are; without it, that of the query is looked for."),
+            Parameter("key", "An API key with no scope but ingest, for sendBeacon, which cannot send headers."),
+        ),
+        media=("application/json", "application/x-ndjson", "text/plain"),
+    ),
 )
