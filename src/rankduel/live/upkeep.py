@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rankduel.errors import StorageError
+from rankduel.live.duels import DuelRow
 from rankduel.live.events import Event
 from rankduel.live.sql import SCHEMA, SqlStorage
 from rankduel.live.sqlite import OURS, SqliteStorage, lock_file
@@ -19,7 +20,7 @@ __all__ = ["MIGRATIONS", "Finding", "backup", "upgrade", "verify"]
 
 # What leads from a schema to the next one, as statements of SQL for each kind of storage: {1: {"sqlite": "ALTER ..."}}
 MIGRATIONS: dict[int, dict[str, str]] = {}
-_CHUNK = 500  # duels looked up at once
+_CHUNK = 5_000  # duels looked up at once
 
 
 class Finding(NamedTuple):
@@ -154,22 +155,18 @@ class _Check:
 
     def _compare(self, told: list[Event]) -> None:
         """Each outcome that was learnt is that of its duel."""
-        if not told:
-            return
-        keys = [
-            (int(session), int(number)) for session, _, number in (event.body["duel"].partition("-") for event in told)
-        ]
-        marks = ", ".join(["(?, ?)"] * len(keys))
-        rows = self.storage.select(
-            "SELECT session, number, first, second, state, outcome FROM duels "
-            f"WHERE tournament = ? AND (session, number) IN (VALUES {marks})",
-            (self.owner, *(value for key in keys for value in key)),
-        )
-        stored = {(session, number): tuple(rest) for session, number, *rest in rows}
-        for key, event in zip(keys, told, strict=True):
-            body = event.body
-            if stored.get(key) != (body["first"], body["second"], "told", body["outcome"]):
-                self.wrong_duels.append(body["duel"])
+        sessions: dict[int, dict[int, Event]] = {}
+        for event in told:
+            session, _, number = event.body["duel"].partition("-")
+            sessions.setdefault(int(session), {})[int(number)] = event
+        for session, events in sessions.items():
+            rows = self.storage.select(self.storage.find_numbers, (json.dumps(list(events)), self.owner, session))
+            stored = {row.number: row for row in map(DuelRow._make, rows)}
+            for number, event in events.items():
+                body, row = event.body, stored.get(number)
+                learnt = (body["first"], body["second"], "told", body["outcome"])
+                if row is None or (row.first, row.second, row.state, row.outcome) != learnt:
+                    self.wrong_duels.append(body["duel"])
 
     def _damaged_snapshots(self) -> Iterator[Finding]:
         ((rows,),) = self.storage.select("SELECT count(*) FROM snapshots WHERE tournament = ?", (self.owner,))

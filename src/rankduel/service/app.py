@@ -2,13 +2,13 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from importlib.metadata import version
 from typing import Any
 
 import msgspec
 from starlette.routing import Route, Router
 from starlette.types import Receive, Scope, Send
 
-import rankduel
 from rankduel.service import operating, standing, traffic, upkeep
 from rankduel.service.calls import Call
 from rankduel.service.door import Door, Place
@@ -27,7 +27,7 @@ def make_app(storage: str, settings: ServiceSettings | None = None) -> Door:
     """The app for the tournaments of a storage, known by its address. It opens the storage when it starts."""
     settings = settings or ServiceSettings()
     service = Service(storage, settings)
-    service.openapi = msgspec.json.encode(document(CALLS, rankduel.__version__))
+    service.openapi = msgspec.json.encode(document(CALLS, version("rankduel")))
     buckets = Buckets(settings.rate, settings.burst)
     wrong = Buckets(settings.wrong_keys, settings.wrong_keys_burst)
     paths: dict[str, list[Call]] = {}
