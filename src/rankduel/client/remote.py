@@ -197,7 +197,9 @@ class RemoteTournament:
     @property
     def settings(self) -> Settings:
         """What it is made of, as it is now. Seed and salt stay with the service: here they are -1 and empty."""
-        return Settings.from_dict({"seed": -1, "salt": "", **_field(self._look(), "settings")})
+        (created,) = _lines(self._page("journal", 1, 0), "events")
+        rankers = _field(_field(created, "body"), "rankers")
+        return Settings.from_dict({"rankers": rankers, "seed": -1, "salt": "", **_field(self._look(), "settings")})
 
     @property
     def attribution(self) -> Attribution:
