@@ -13,6 +13,7 @@ import rankduel as rd
 from client import servers
 from client.servers import serving
 from client.service import running
+from fences import ROOT, fences
 from rankduel.client import Client, Counters, RemoteTournament, names_at
 from rankduel.live import Status, Tournament
 from rankduel.live.signals import Shown, Signal
@@ -205,6 +206,14 @@ def test_a_search_application(service: str) -> None:
         assert (counters.accepted + counters.told_late, counters.duplicate, counters.conflict) == (400, 200, 0)
     with rd.Tournament.open("shop", storage=service) as t:
         assert (t.counts.issued, t.counts.told) == (200, 200)
+
+
+def test_the_ten_lines_of_the_page(service: str, tmp_path: Path) -> None:
+    lines = next(fence.text for fence in fences(ROOT / "docs" / "client.md") if fence.info == "python")
+    assert "http://127.0.0.1:8080" in lines
+    with rd.Tournament.create("home-search", storage=service, rankers=RANKERS) as t:
+        exec(lines.replace("http://127.0.0.1:8080", service).replace('baseline="bm25"', "deadline=5"), {})
+        assert (t.counts.issued, t.counts.told) == (1, 1)
 
 
 def test_a_restart_of_the_service(tmp_path: Path) -> None:
