@@ -285,6 +285,19 @@ def test_the_end_of_a_program_sends_what_is_left(service: Server) -> None:
     assert len(told(service)) == 50
 
 
+def test_the_end_of_a_program_waits_for_the_slowest_client_only(service: Server) -> None:
+    with serving(servers.hangs) as hanging:
+        code = f"""
+from rankduel.client import Client
+from rankduel.types import Outcome
+clients = [Client(url, "search", exit_timeout=1) for url in [{hanging.url!r}] * 4 + [{service.url!r}] * 4]
+for client in clients:
+    client.tell("1-1", Outcome.FIRST)
+"""
+        subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+        assert len(told(service)) == 4
+
+
 def test_the_end_of_a_program_does_not_wait_for_ever() -> None:
     with serving(servers.hangs) as server:
         script = SCRIPT.format(url=server.url)
