@@ -1,6 +1,7 @@
 """A tournament of the real service has the face of one in process, and does the same."""
 
 import inspect
+import signal
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,7 @@ from fences import ROOT, fences
 from rankduel.client import Client, Counters, RemoteTournament, names_at
 from rankduel.live import Status, Tournament
 from rankduel.live.signals import Shown, Signal
+from rankduel.live.upkeep import verify
 
 RANKERS = ["bm25", "ltr", "neural", "a/b c:d?é"]
 MADE: dict[str, Any] = {"rankers": RANKERS, "seed": 7, "baseline": "bm25", "interleaving": "probabilistic(tau=2)"}
@@ -216,10 +218,11 @@ def test_the_ten_lines_of_the_page(service: str, tmp_path: Path) -> None:
         assert (t.counts.issued, t.counts.told) == (1, 1)
 
 
-def test_a_restart_of_the_service(tmp_path: Path) -> None:
-    # While it is away users see the baseline, and what is told waits for it. No ask was lost to learning: tickets.
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
+def test_a_restart_of_the_service(tmp_path: Path, end: signal.Signals) -> None:
+    # While it is away users see the baseline, and what is told waits for it. Tickets vouch for asks that were lost.
     url = f"sqlite:///{tmp_path}/duels.db"
-    with running(url) as first:
+    with running(url, end=end) as first:
         rd.Tournament.create("search", storage=first, rankers=RANKERS).close()
         port = first.rpartition(":")[2]
         client = Client(first, "search", baseline="bm25", deadline=5)
@@ -236,6 +239,7 @@ def test_a_restart_of_the_service(tmp_path: Path) -> None:
     client.close()
     with rd.Tournament.open("search", storage=url) as t:
         assert t.counts.told == 50
+    assert {finding.level for finding in verify(url)} == {"ok"}
 
 
 def test_statuses_are_those_of_live() -> None:
