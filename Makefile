@@ -1,6 +1,6 @@
 # make demo   set up everything and run a tournament of 136 rankers
 # make test   every check and every test
-# make soak   a live tournament, killed 200 times
+# make soak   a live tournament and its server, killed 200 times, and many requests to it
 # make bench  the benchmark table
 # make check  lint, types, import contract, docs
 
@@ -28,7 +28,7 @@ test: check
 	$(BIN)/pytest -n 2 --dist worksteal
 
 soak: setup
-	RANKDUEL_KILLS=200 $(BIN)/pytest tests/crash
+	RANKDUEL_KILLS=200 RANKDUEL_EXAMPLES=200 $(BIN)/pytest tests/crash tests/service
 
 bench: setup
 	$(BIN)/python -m benchmarks

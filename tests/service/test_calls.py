@@ -393,6 +393,7 @@ def test_nothing_can_be_done_with_an_unknown_tournament(client: Client, what: st
 def test_alive_ready_and_counted(client: Client, server: Server, name: str) -> None:
     assert client.get("/livez").raw == client.get("/readyz").raw == b"ok\n"
     client.post(at(name, "/ask"), {})
+    assert client.get(at(name)).body["duels"]["issued"] == 1
     text = client.get("/metrics").raw.decode()
     assert f'rankduel_duels_total{{tournament="{name}",became="issued"}} 1' in text
     assert 'rankduel_requests_total{method="POST",path="/v1/tournaments/{name}/ask",status="200"}' in text
