@@ -434,15 +434,18 @@ class Tournament:
 
     def show(self, duel: LiveDuel | str, page: Interleaved | None = None) -> Status:
         """The page of a duel was shown; `page` is by default the one that `duel.interleave` has made."""
+        return self.show_many([(duel, page)])[0]
+
+    def show_many(self, shown: Iterable[tuple[LiveDuel | str, Interleaved | None]]) -> list[Status]:
+        """The same for many duels, which become durable together."""
         self._check()
-        if page is None and isinstance(duel, LiveDuel):
-            page = duel.shown
-        if page is None:
-            raise ValueError("which page was shown? call duel.interleave first, or hand it over as page=")
-        session, number, row = self._named(duel)
-        show = Show(session, number, row, _as_json(page), self.time())
-        status: Status = self._writer.put(self.name, [show]).result()[0]
-        return status
+        time, entries = self.time(), []
+        for duel, given in _listed("shown", shown):
+            page = duel.shown if given is None and isinstance(duel, LiveDuel) else given
+            if page is None:
+                raise ValueError("which page was shown? call duel.interleave first, or hand it over as page=")
+            entries.append(Show(*self._named(duel), _as_json(page), time))
+        return self.write(entries)
 
     def _told(self, duel: LiveDuel | str, outcome: "Outcome | Clicks | None", time: float) -> Tell:
         session, number, row = self._named(duel)

@@ -31,8 +31,10 @@ __all__ = [
     "ReceiptOut",
     "Receipts",
     "Show",
+    "Shows",
     "StandingOut",
     "StatusOut",
+    "Statuses",
     "Summary",
     "Tell",
     "Tells",
@@ -190,10 +192,19 @@ class Show(Body):
     duel: Annotated[str, Meta(max_length=200)] | None = None
 
 
+Shows = Annotated[list[Show], Meta(min_length=1, max_length=MOST)]
+
+
 class StatusOut(Answer):
     """What became of a page that was shown."""
 
     status: StatusWord
+
+
+class Statuses(Answer):
+    """What became of the pages of a batch, in its order."""
+
+    statuses: list[StatusWord]
 
 
 class Ingested(Answer):
