@@ -49,7 +49,6 @@ MOST_RANKERS = 10_000
 Name = Annotated[str, Meta(min_length=1, max_length=200, description="Printable characters; never opened or fetched.")]
 Share = Annotated[float, Meta(ge=0, le=1)]
 Cap = Annotated[int, Meta(ge=0, le=2**53)]
-Count = Annotated[int, Meta(ge=0)]
 Words = Annotated[str, Meta(max_length=1000)]
 Rankers = Annotated[list[Name], Meta(min_length=1, max_length=MOST_RANKERS)]
 OutcomeWord = Literal["first", "second", "tie"]

@@ -42,6 +42,9 @@ async def ask(request: Request) -> DuelOut | Asked:
         request.service.metrics.asked[duel.serve] += 1
         return _out(duel, body.query_id, t.settings.interleaving)
     asked = _queries(body)
+    for query_id, _ in asked:  # before any duel is handed out
+        if query_id is not None and not query_id.isprintable():
+            raise Problem("bad-value", "query_id must be printable", value=query_id)
     duels: list[DuelOut] = []
     method = t.settings.interleaving
     for start in range(0, len(asked), _STRETCH):
@@ -155,7 +158,10 @@ def _showing(t: Tournament, item: Show, at: str) -> tuple[str, Interleaved]:
 async def ingest(request: Request) -> Ingested:
     """Take in what users did, as events of User Behavior Insights (UBI) 1.3."""
     service = request.service
-    read = await service.off(read_events, request.body)
+    try:
+        read = await service.off(read_events, request.body)
+    except TypeError as error:
+        raise Problem("bad-value", str(error)) from None
     errors = [one for one in read if isinstance(one, str)]
     if len(errors) == len(read):
         raise Problem("bad-value", errors[0][:1000] if errors else "expected an event")
