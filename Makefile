@@ -1,6 +1,6 @@
 # make demo   set up everything and run a tournament of 136 rankers
 # make test   every check and every test
-# make soak   a live tournament and its server, killed 200 times, and many requests to it
+# make soak   a live tournament and its server, killed 200 times; three processes that share one; many requests
 # make bench  the benchmark table
 # make check  lint, types, import contract, docs
 
@@ -11,7 +11,7 @@ KERNELS := $(shell find src -name '*.pyx' -o -name '*.pxd')
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: setup demo test soak bench check format docs clean
+.PHONY: setup demo test soak bench check format docs clean postgresql
 
 setup: $(VENV)/.built
 
@@ -24,11 +24,19 @@ $(VENV)/.built: pyproject.toml setup.py constraints.txt $(KERNELS)
 demo: setup
 	$(BIN)/rankduel demo --out results/demo
 
-test: check
+test: check postgresql
 	$(BIN)/pytest -n 2 --dist worksteal
 
-soak: setup
-	RANKDUEL_KILLS=200 RANKDUEL_EXAMPLES=200 $(BIN)/pytest tests/crash tests/service
+soak: setup postgresql
+	RANKDUEL_KILLS=200 RANKDUEL_EXAMPLES=200 $(BIN)/pytest tests/crash tests/postgres tests/service
+
+# The tests start a database server of their own; where there is none and none can be installed, they are skipped.
+APT := DEBIAN_FRONTEND=noninteractive timeout 300 apt-get -q -y
+postgresql:
+	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null \
+	|| { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && $(APT) install postgresql; } \
+	|| { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && $(APT) update && $(APT) install postgresql; } \
+	|| echo 'no PostgreSQL server: tests that need one are skipped (Debian: apt-get install postgresql)'
 
 bench: setup
 	$(BIN)/python -m benchmarks
