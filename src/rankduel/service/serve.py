@@ -62,7 +62,7 @@ async def _serve_one(app: Door, settings: ServiceSettings) -> None:
 
 
 def _serve_many(storage: str, settings: ServiceSettings) -> None:
-    shared = storage_at(storage, own=False)
+    shared = storage_at(storage)
     try:
         settings.check(KeyRing.of(shared))
     finally:
