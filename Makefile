@@ -1,6 +1,6 @@
 # make demo   set up everything and run a tournament of 136 rankers
 # make test   every check and every test
-# make soak   a live tournament and its server, killed 200 times each; and three processes that share one
+# make soak   a live tournament and its server, killed 200 times; three processes that share one; many requests
 # make bench  the benchmark table
 # make check  lint, types, import contract, docs
 

@@ -9,7 +9,7 @@ import os
 import re
 import secrets
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from hashlib import blake2b
@@ -29,7 +29,7 @@ try:
 except ImportError as missing:
     raise ImportError(f"no PostgreSQL without psycopg: pip install 'rankduel[postgres]' ({missing})") from missing
 
-__all__ = ["PostgresStorage"]
+__all__ = ["PostgresStorage", "migrate"]
 
 _TRIES = 5  # of a transaction that has certainly left no trace
 _IDLE = 1.0  # seconds after which a connection may have been cut without our notice
@@ -318,7 +318,7 @@ def _prepare(connection: _Connection, url: str, *, make: bool) -> None:
         if not make:
             raise StorageError(f"no storage at {url}")
         _make(connection)
-    schema = int(connection.execute("SELECT value FROM facts WHERE name = 'schema'").fetchall()[0][0])
+    schema = _schema(connection)
     if schema > SCHEMA:
         raise StorageError(f"{url} has schema {schema}, this version of rankduel reads {SCHEMA}: install a newer one")
     if schema < SCHEMA:
@@ -342,6 +342,36 @@ def _make(connection: _Connection) -> None:
         facts = {"schema": str(SCHEMA), "secret": secrets.token_hex(32)}
         for fact in facts.items():
             connection.execute("INSERT INTO facts VALUES ($1, $2)", fact)
+
+
+def migrate(url: str, steps: Mapping[int, str]) -> tuple[int, int]:
+    """Bring the tables from their schema to that of this version, each step a transaction; from which to which."""
+    address = _address(url)
+    shown = _shown(address)
+    try:
+        with _connect(address) as connection:
+            connection.execute("SET statement_timeout = 0")
+            ((there,),) = connection.execute("SELECT to_regclass('rankduel.facts') IS NOT NULL")
+            if not there:
+                raise StorageError(f"no storage at {shown}")
+            before = _schema(connection)
+            if before > SCHEMA:
+                raise StorageError(f"{shown} has schema {before}, this version of rankduel knows {SCHEMA} at most")
+            for schema in range(before, SCHEMA):
+                if schema not in steps:
+                    raise StorageError(f"{shown} has schema {schema}, from which there is no way to {SCHEMA}")
+                with connection.transaction():
+                    connection.execute("SELECT pg_advisory_xact_lock($1)", (_CREATION,))
+                    if _schema(connection) == schema:  # nobody else has done it meanwhile
+                        connection.execute(steps[schema].encode())
+                        connection.execute("UPDATE facts SET value = $1 WHERE name = 'schema'", (str(schema + 1),))
+    except psycopg.Error as error:
+        raise StorageError(f"cannot upgrade {shown}: {_said(error)}") from error
+    return before, SCHEMA
+
+
+def _schema(connection: _Connection) -> int:
+    return int(connection.execute("SELECT value FROM facts WHERE name = 'schema'").fetchall()[0][0])
 
 
 @lru_cache(maxsize=1000)

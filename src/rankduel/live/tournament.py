@@ -23,6 +23,7 @@ from rankduel.live.attribution import Attribution
 from rankduel.live.checked import LONGEST, brief, number, whole
 from rankduel.live.checked import name as a_name
 from rankduel.live.duels import DuelRow, Status
+from rankduel.live.elsewhere import elsewhere
 from rankduel.live.events import Event
 from rankduel.live.hall import enter, leave, look_after
 from rankduel.live.keeper import Keeper
@@ -124,13 +125,15 @@ class Tournament:
         expires_after: float = _DAY,
         seed: int | None = None,
         exist_ok: bool = False,
+        key: str | None = None,
         **dials: Any,
     ) -> Self:
         """Begin a tournament.
 
-        `storage` is an address: `sqlite:///duels.db` or `postgresql://...`. `bandit` is one of the registry as people
-        type it, or `module:Class`; None is `CertifiedSparring`, which loses the best ranker with probability `delta`
-        at most (0.01) and, with a `tolerance`, ends also where several are the same. A duel that is not told within
+        `storage` is an address: `sqlite:///duels.db`, `postgresql://...`, or that of a service, `http://host:8080`, to
+        which `key` (or `RANKDUEL_KEY` of the environment) is shown. `bandit` is one of the registry as people type it,
+        or `module:Class`; None is `CertifiedSparring`, which loses the best ranker with probability `delta` at most
+        (0.01) and, with a `tolerance`, ends also where several are the same. A duel that is not told within
         `expires_after` seconds is not learnt any more. With `exist_ok`, a tournament that is there is opened, if it
         has these settings.
 
@@ -138,6 +141,11 @@ class Tournament:
         (None: the champion), `share` of the traffic takes part, each client sees `daily_cap` duels a day at most,
         there are `in_flight_cap` duels in flight at most, with `shadow` duels are chosen and none is shown.
         """
+        if (service := elsewhere(storage, key)) is not None:
+            given = {"bandit": bandit, "delta": delta, "tolerance": tolerance, "seed": seed, **dials}
+            given |= {"interleaving": interleaving, "expires_after": expires_after}
+            remote: Self = service.create(name, rankers=rankers, storage=storage, exist_ok=exist_ok, key=key, **given)
+            return remote
         settings = _made(
             rankers=rankers,
             spec=_spec(bandit, delta, tolerance),
@@ -184,8 +192,11 @@ class Tournament:
         _check_same(self.name, _settings(self.storage, self.name), settings, seeded=seed is not None)
 
     @classmethod
-    def open(cls, name: str, *, storage: str) -> Self:
+    def open(cls, name: str, *, storage: str, key: str | None = None) -> Self:
         """Go on with a tournament, exactly where its journal ends."""
+        if (service := elsewhere(storage, key)) is not None:
+            remote: Self = service.open(name, storage=storage, key=key)
+            return remote
         writer = enter(storage, a_name("the name of a tournament", name))
         try:
             if name not in (known := writer.storage.names()):
@@ -457,15 +468,18 @@ class Tournament:
 
     def show(self, duel: LiveDuel | str, page: Interleaved | None = None) -> Status:
         """The page of a duel was shown; `page` is by default the one that `duel.interleave` has made."""
+        return self.show_many([(duel, page)])[0]
+
+    def show_many(self, shown: Iterable[tuple[LiveDuel | str, Interleaved | None]]) -> list[Status]:
+        """The same for many duels, which become durable together."""
         self._check()
-        if page is None and isinstance(duel, LiveDuel):
-            page = duel.shown
-        if page is None:
-            raise ValueError("which page was shown? call duel.interleave first, or hand it over as page=")
-        session, number, row = self._named(duel)
-        show = Show(session, number, row, _as_json(page), self.time())
-        status: Status = self._writer.put(self.name, [show]).result()[0]
-        return status
+        time, entries = self.time(), []
+        for duel, given in _listed("shown", shown):
+            page = duel.shown if given is None and isinstance(duel, LiveDuel) else given
+            if page is None:
+                raise ValueError("which page was shown? call duel.interleave first, or hand it over as page=")
+            entries.append(Show(*self._named(duel), _as_json(page), time))
+        return self.write(entries)
 
     def _told(self, duel: LiveDuel | str, outcome: "Outcome | Clicks | None", time: float) -> Tell:
         session, number, row = self._named(duel)

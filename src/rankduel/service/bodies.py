@@ -24,13 +24,17 @@ __all__ = [
     "Pair",
     "Preferences",
     "Query",
+    "RankerOut",
     "RankersIn",
+    "RankersOut",
     "Reason",
     "ReceiptOut",
     "Receipts",
     "Show",
+    "Shows",
     "StandingOut",
     "StatusOut",
+    "Statuses",
     "Summary",
     "Tell",
     "Tells",
@@ -187,10 +191,19 @@ class Show(Body):
     duel: Annotated[str, Meta(max_length=200)] | None = None
 
 
+Shows = Annotated[list[Show], Meta(min_length=1, max_length=MOST)]
+
+
 class StatusOut(Answer):
     """What became of a page that was shown."""
 
     status: StatusWord
+
+
+class Statuses(Answer):
+    """What became of the pages of a batch, in its order."""
+
+    statuses: list[StatusWord]
 
 
 class Ingested(Answer):
@@ -250,6 +263,19 @@ class StandingOut(Answer):
     losses: int
     ties: int
     rate: float
+
+
+class RankerOut(Answer):
+    """A ranker of a tournament."""
+
+    ranker: str
+
+
+class RankersOut(Answer):
+    """A page of the rankers that ever took part, in the order in which they came."""
+
+    rankers: list[RankerOut]
+    next: int | None
 
 
 class Leaderboard(Answer):

@@ -18,6 +18,8 @@ from rankduel.service.bodies import (
     Leaderboard,
     Pair,
     Preferences,
+    RankerOut,
+    RankersOut,
     StandingOut,
     Summary,
     Timeline,
@@ -43,6 +45,11 @@ async def list_tournaments(request: Request) -> Tournaments:
 async def show_tournament(request: Request) -> TournamentOut:
     """One tournament: its state, champion, rankers left, duels and settings."""
     return await _look(request, whole)
+
+
+async def rankers(request: Request) -> RankersOut:
+    """All rankers that ever took part, in the order in which they came."""
+    return await _look(request, _rankers)
 
 
 async def leaderboard(request: Request) -> Leaderboard:
@@ -135,6 +142,11 @@ def whole(t: Tournament, query: dict[str, Any] | None = None) -> TournamentOut:
     settings = _open(t.settings.to_dict())
     del settings["rankers"]  # those at the beginning; the leaderboard has those of now
     return TournamentOut(**_summary_fields(t), settings=settings)
+
+
+def _rankers(t: Tournament, query: dict[str, Any]) -> RankersOut:
+    lines, next = _page(t.rankers, query)
+    return RankersOut(rankers=[RankerOut(ranker=ranker) for ranker in lines], next=next)
 
 
 def _leaderboard(t: Tournament, query: dict[str, Any]) -> Leaderboard:
@@ -232,6 +244,7 @@ _NONE = ("unknown-tournament",)
 CALLS = (
     Call("GET", "/v1/tournaments", "read", list_tournaments, Tournaments, parameters=(_LIMIT, _AFTER_TEXT)),
     Call("GET", _AT, "read", show_tournament, TournamentOut, problems=_NONE),
+    Call("GET", _AT + "/rankers", "read", rankers, RankersOut, problems=_NONE, parameters=_LINES),
     Call("GET", _AT + "/leaderboard", "read", leaderboard, Leaderboard, problems=_NONE, parameters=_LINES),
     Call("GET", _AT + "/timeline", "read", timeline, Timeline, problems=_NONE, parameters=_LINES),
     Call("GET", _AT + "/preferences", "read", preferences, Preferences, problems=_NONE, parameters=_LINES),

@@ -16,6 +16,8 @@ from rankduel.service.bodies import (
     ReceiptOut,
     Receipts,
     Show,
+    Shows,
+    Statuses,
     StatusOut,
     Tell,
     Tells,
@@ -131,18 +133,26 @@ def _one(told: Told, body: Tell) -> ReceiptOut:
     return ReceiptOut(status=told.status, outcome=told.outcome)
 
 
-async def show(request: Request) -> StatusOut:
-    """The page of a duel was shown."""
-    body: Show = request.body
+async def show(request: Request) -> StatusOut | Statuses:
+    """The page of a duel was shown, or those of many."""
+    body: Show | list[Show] = request.body
     t = await request.service.tournament(request.path["name"])
-    duel = body.ticket or body.duel
+    if isinstance(body, Show):
+        (status,) = await request.service.off(t.show_many, [_showing(t, body, "$")])
+        if status == Status.UNKNOWN:
+            told = "no such duel in this tournament, or a ticket that is not ours"
+            raise Problem("unknown-duel", told, value=body.ticket or body.duel)
+        return StatusOut(status=status)
+    shown = [_showing(t, item, f"$[{place}]") for place, item in enumerate(body)]
+    statuses = await request.service.off(t.show_many, shown)
+    return Statuses(statuses=[status.value for status in statuses])
+
+
+def _showing(t: Tournament, item: Show, at: str) -> tuple[str, Interleaved]:
+    duel = item.ticket or item.duel
     if duel is None:
-        raise Problem("bad-value", "expected a ticket or a duel", at="$")
-    page = _page(t, body.shown, "$.shown")
-    status = await request.service.off(t.show, duel, page)
-    if status == Status.UNKNOWN:
-        raise Problem("unknown-duel", "no such duel in this tournament, or a ticket that is not ours", value=duel)
-    return StatusOut(status=status)
+        raise Problem("bad-value", "expected a ticket or a duel", at=at)
+    return duel, _page(t, item.shown, f"{at}.shown")
 
 
 async def ingest(request: Request) -> Ingested:
@@ -186,7 +196,7 @@ _ONE = ("unknown-tournament", "unknown-duel")
 CALLS = (
     Call("POST", _AT + "/ask", "ask", ask, (DuelOut, Asked), Ask, problems=("unknown-tournament",)),
     Call("POST", _AT + "/tell", "tell", tell, (ReceiptOut, Receipts), Tell | Tells, problems=(*_ONE, "conflict")),
-    Call("POST", _AT + "/show", "tell", show, StatusOut, Show, problems=(*_ONE, "conflict")),
+    Call("POST", _AT + "/show", "tell", show, (StatusOut, Statuses), Show | Shows, problems=(*_ONE, "conflict")),
     Call(
         "POST",
         "/v1/events",
