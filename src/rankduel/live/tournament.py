@@ -710,7 +710,7 @@ class Tournament:
     def recover(self) -> None:
         """If the storage has failed, see whether it is possible again."""
         if self._writer.failure is not None:
-            self._writer.flush(self.name)
+            self.write([Noted({"recoveries": 1})])
             self._unwritten = 0  # what was not written will not be
 
     def _check(self) -> None:

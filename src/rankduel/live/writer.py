@@ -9,7 +9,7 @@ from typing import Any
 
 from rankduel.errors import StorageError
 from rankduel.live.events import Event
-from rankduel.live.storage import Entry, Storage
+from rankduel.live.storage import Committed, Entry, Storage
 
 __all__ = ["Happened", "Writer"]
 
@@ -93,8 +93,9 @@ class Writer:
 
     def _run(self) -> None:
         while taken := self._next():
+            batch = [(name, entry) for name, entries, _ in taken for entry in entries]
             try:
-                committed = self.storage.commit([(name, entry) for name, entries, _ in taken for entry in entries])
+                committed = self.storage.commit(batch) if batch else Committed([], {}, {})
                 for name, events in committed.events.items():
                     if name in self.listeners:
                         self.listeners[name](events, committed.counts[name])
@@ -104,7 +105,8 @@ class Writer:
                     if future is not None:
                         future.set_exception(error)
                 continue
-            self.failure = None
+            if batch:  # to have written nothing proves nothing
+                self.failure = None
             start = 0
             for _, entries, future in taken:
                 if future is not None:
