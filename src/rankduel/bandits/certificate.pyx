@@ -10,6 +10,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from rankduel.bandits.elimination import Elimination
 from rankduel.bandits.pairs cimport Pairs, count_win, meeting_t, wins
+from rankduel.bandits.samples cimport fetch
 
 cnp.import_array()
 
@@ -22,6 +23,7 @@ cdef class Eliminations:
             "gone": np.zeros(n_arms, np.uint8),
             "gone_at": np.zeros(n_arms, np.int64),
             "gone_by": np.zeros(n_arms, np.int32),
+            "lead": np.zeros(n_arms, np.int32),
         }
         self.settle()
 
@@ -31,6 +33,7 @@ cdef class Eliminations:
         self.gone = <uint8_t *>cnp.PyArray_DATA(self.arrays["gone"])
         self.at = <int64_t *>cnp.PyArray_DATA(self.arrays["gone_at"])
         self.by = <int32_t *>cnp.PyArray_DATA(self.arrays["gone_by"])
+        self.lead = <int32_t *>cnp.PyArray_DATA(self.arrays["lead"])
 
     @property
     def ranges(self):
@@ -42,6 +45,11 @@ cdef class Eliminations:
         """The arms that are not out."""
         return np.flatnonzero(self.arrays["gone"] == 0)
 
+    @property
+    def retired(self):
+        """The arms that whoever runs the tournament has taken out."""
+        return np.flatnonzero(self.arrays["gone"] == RETIRED)
+
     cdef void out(self, int arm, int by, int64_t told) noexcept nogil:
         self.gone[arm], self.at[arm], self.by[arm] = ELIMINATED, told, by
 
@@ -52,6 +60,10 @@ cdef class Eliminations:
     def least_evidence(self):
         """Of all arms, those that are out too: as much speaks against there being a best arm at all. A logarithm."""
         return 0.0
+
+    def leads(self):
+        """Of each arm, the pairs won less the pairs lost, of all that met and were counted here."""
+        return self.arrays["lead"].copy()
 
     def more_state(self):
         """What a snapshot keeps beside the arrays, by name."""
@@ -130,6 +142,13 @@ cdef class Certificate(Eliminations):
             <= self.tolerance
         )
 
+    cdef void fetch(self, int i, int j) noexcept nogil:
+        """Have what is known of two arms brought near: they are about to meet."""
+        fetch(&self.evidence[i])
+        fetch(&self.evidence[j])
+        fetch(&self.gone[i])
+        fetch(&self.gone[j])
+
 
 cdef class Referee(Certificate):
     """A certificate that counts the meetings itself, for bandits that do not."""
@@ -137,6 +156,12 @@ cdef class Referee(Certificate):
     def __init__(self, n_arms, rule):
         super().__init__(n_arms, rule)
         self.pairs = Pairs()
+
+    def leads(self):
+        """Of the meetings that are kept, and of those that were forgotten."""
+        cdef cnp.ndarray leads = super().leads()
+        self.pairs.leads(<int32_t *>cnp.PyArray_DATA(leads))
+        return leads
 
     def more_state(self):
         """The meetings."""
@@ -149,7 +174,7 @@ cdef class Referee(Certificate):
 
     cdef bint judge(self, int winner, int loser) except -1 nogil:
         """Take in a duel; true if the evidence against the loser is now enough."""
-        cdef meeting_t *meeting = self.pairs.meet(winner, loser, self.gone)
+        cdef meeting_t *meeting = self.pairs.meet(winner, loser, self.gone, self.lead)
         cdef bint enough = self.hear(
             winner, loser, wins(meeting, winner, loser), wins(meeting, loser, winner), 0.5, FAR
         )
