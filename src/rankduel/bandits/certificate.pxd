@@ -27,10 +27,13 @@ cdef class Eliminations:
 cdef class Certificate(Eliminations):
     cdef readonly object rule  # Certified
     cdef evidence_t *evidence
-    cdef double enough
+    cdef double enough  # evidence, for an arm to go
+    cdef double each  # with a tolerance, that is so much for each arm left
+    cdef int64_t left
     cdef double log_chances, scale, tolerance
     cdef readonly double fewest  # duels before a pair can be known to be even
 
+    cdef void out(self, int arm, int by, int64_t told) noexcept nogil
     cdef bint hear(
         self, int winner, int loser, double winner_wins, double loser_wins, double guess, double trust
     ) noexcept nogil

@@ -70,7 +70,8 @@ cdef class Eliminations:
         return {}
 
     def load(self, arrays):
-        """Take that in again."""
+        """Take that in again, after the arrays were."""
+        self.settle()
 
     def listed(self):
         """All eliminations, in their order."""
@@ -89,15 +90,19 @@ cdef class Certificate(Eliminations):
         self.settle()
 
     def settle(self):
-        """Find the arrays again; with a tolerance, half of delta is for the evidence and half for the intervals."""
+        """Find the arrays again; with a tolerance, half of delta is for the evidence and half for the intervals.
+
+        Then all that share the first place must stay: each of n arms left may take delta / 2n, for they may be all n.
+        """
         super().settle()
         if "evidence" not in self.arrays:
             return
         self.evidence = <evidence_t *>cnp.PyArray_DATA(self.arrays["evidence"])
         delta, self.tolerance = self.rule.delta, self.rule.tolerance or 0
-        self.enough, self.fewest = 1 / delta, math.inf
+        self.enough, self.fewest, self.left = 1 / delta, math.inf, len(self.alive)
         if self.tolerance:
-            self.enough = 2 / delta
+            self.each = 2 / delta
+            self.enough = self.each * self.left
             self.log_chances = math.log(max(1, self.n_arms * (self.n_arms - 1) / 2) * 2 / delta)
             self.scale = 1 / (8 * self.tolerance**2)
             low, high = 1.0, 1e18
@@ -118,6 +123,12 @@ cdef class Certificate(Eliminations):
         """Of all arms but the retired ones, whose evidence stands still."""
         kept = self.arrays["evidence"][self.arrays["gone"] != RETIRED]
         return math.log(max(kept.mean(1).min(), 1e-300))
+
+    cdef void out(self, int arm, int by, int64_t told) noexcept nogil:
+        Eliminations.out(self, arm, by, told)
+        self.left -= 1
+        if self.tolerance > 0:
+            self.enough = self.each * self.left
 
     cdef bint hear(
         self, int winner, int loser, double winner_wins, double loser_wins, double guess, double trust
@@ -169,6 +180,7 @@ cdef class Referee(Certificate):
 
     def load(self, arrays):
         """Take the meetings in again."""
+        super().load(arrays)
         self.pairs = Pairs()
         self.pairs.load(arrays["meetings"], len(self.arrays["gone"]))
 

@@ -47,8 +47,9 @@ cdef class CertifiedSparring(Bandit):
         champion, the arm with the best second one the target: hard cases come first, and cost little. The target meets
         the champion, or its nemesis (who has beaten it most clearly), or an arm at random: whoever promises most evidence
         against the target per harm to users. How much a stranger promises is learnt, from how far pairs have strayed
-        from what their ratings predict. Two arms that have met often without a leader make way for one at random. An arm goes
-        when the evidence against it, which adds up over all opponents, reaches 1 / delta.
+        from what their ratings predict. Two arms that have met often without a leader make way, half the time, for an arm
+        at random: so a winner that was unlucky at first is not forgotten while others spar. An arm goes when the evidence
+        against it, which adds up over all opponents, reaches 1 / delta.
 
     Parameters
         n_arms: K, at least 1.
@@ -62,7 +63,8 @@ cdef class CertifiedSparring(Bandit):
 
     Guarantee
         If given the past the Condorcet winner wins each of its duels with probability at least 1/2, it is eliminated with
-        probability at most delta: at any time, for any K. With a tolerance, delta covers the tied set too.
+        probability at most delta: at any time, for any K. With a tolerance, delta covers the tied set too: all that share
+        the first place are in it.
 
     References
         The rule of elimination: Ville's inequality for one supermartingale per arm (docs/certified.md).
@@ -147,12 +149,15 @@ cdef class CertifiedSparring(Bandit):
             self.sample(seats[k])
         k = self.samples.best(0)
         champion, target = self.arm_at[k], self.arm_at[self.samples.best_but(1, k)]
+        self.referee.pairs.fetch(target, self.arm_at[seats[REFRESHED]])
         if self.n_active > 2 and self.worn_out(target, champion) and uniform(self.rng) < 0.5:
             target = self.arm_at[(k + 1 + below(self.rng, self.n_active - 1)) % self.n_active]
         k = self.opponent(target, champion, self.arm_at[seats[REFRESHED]])
         if k < 0:  # the target is even with all three
             self.uneven(&target, &k)
         self.referee.fetch(target, k)
+        fetch(&self.seat_of[target])
+        fetch(&self.seat_of[k])
         duel.first, duel.second = target, k
         if uniform(self.rng) < 0.5:  # neither side is told from the other
             duel.first, duel.second = k, target
@@ -388,6 +393,7 @@ cdef class CertifiedSparring(Bandit):
             raise ValueError(f"arm {arm} is the last one left: it cannot be retired")
         self.referee.gone[arm] = RETIRED
         self.referee.at[arm] = self.told
+        self.referee.settle()
         self.n_alive -= 1
         self.stand_up(arm)
         self.replace_nemesis(arm)

@@ -17,7 +17,8 @@ class Certified:
 
     The best arm is the Condorcet winner: given the past, it wins each of its duels with probability 1/2 at least. The
     promise holds at any time, for any number of arms, and whoever is chosen to meet (docs/certified.md has the proof).
-    With a `tolerance`, arms end together as soon as each two of them are known to be within it: |p - 1/2| < tolerance.
+    With a `tolerance`, arms end together as soon as each two of them are known to be within it, |p - 1/2| < tolerance;
+    then all that share the first place are kept, for log(2 n) more evidence while n arms are left.
 
     >>> Certified(delta=0.05)
     Certified(delta=0.05)

@@ -17,6 +17,7 @@ cdef class Pairs:
     cdef int shift
 
     cdef meeting_t *find(self, int i, int j) noexcept nogil
+    cdef void fetch(self, int i, int j) noexcept nogil
     cdef meeting_t *meet(self, int i, int j, const uint8_t *gone, int32_t *lead) except NULL nogil
     cdef int grow(self, const uint8_t *gone, int32_t *lead) except -1 with gil
     cdef int make(self, int64_t least) except -1

@@ -29,6 +29,6 @@ cdef class Samples:
     cdef void put(self, int which, int seat, double value) noexcept nogil
     cdef int best(self, int which) noexcept nogil
     cdef int best_but(self, int which, int seat) noexcept nogil
-    cdef int below(self, int which, int level, int place) noexcept nogil
+    cdef int below(self, int which, int level, int place, double value) noexcept nogil
     cdef double get(self, int which, int seat) noexcept nogil
     cdef void fetch(self, int seat) noexcept nogil

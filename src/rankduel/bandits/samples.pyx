@@ -49,7 +49,7 @@ cdef class Samples:
 
     cdef int best(self, int which) noexcept nogil:
         """The seat with the largest sample."""
-        return self.below(which, self.n_levels, 0)
+        return self.below(which, self.n_levels, 0, largest(self.levels[self.n_levels - 1].of[which]))
 
     cdef int best_but(self, int which, int seat) noexcept nogil:
         """The seat with the largest sample but for one seat."""
@@ -64,13 +64,13 @@ cdef class Samples:
                 if k != place & (WIDTH - 1) and line[k] > value:
                     value, best_level, best_place = line[k], level, (place | (WIDTH - 1)) - (WIDTH - 1) + k
             place >>= BITS
-        return self.below(which, best_level, best_place)
+        return self.below(which, best_level, best_place, value)
 
-    cdef int below(self, int which, int level, int place) noexcept nogil:
-        """The seat with the largest sample below a place of a level."""
+    cdef int below(self, int which, int level, int place, double value) noexcept nogil:
+        """The seat below a place of a level that has the sample which made it there."""
         while level > 0:
             level -= 1
-            place = (place << BITS) + largest_of(self.levels[level][place].of[which])
+            place = (place << BITS) + where(self.levels[level][place].of[which], value)
         return place
 
     cdef double get(self, int which, int seat) noexcept nogil:
@@ -96,10 +96,10 @@ cdef inline double largest(const double *line) noexcept nogil:
     )
 
 
-cdef inline int largest_of(const double *line) noexcept nogil:
-    """Where in a line the largest is; the first where several are."""
-    cdef int k, best = 0
-    for k in range(1, WIDTH):
-        if line[k] > line[best]:
-            best = k
-    return best
+cdef inline int where(const double *line, double value) noexcept nogil:
+    """Where in a line a value is; the first where several are."""
+    cdef int k, place = 0
+    for k in range(WIDTH - 1, -1, -1):
+        if line[k] == value:
+            place = k
+    return place
