@@ -145,7 +145,7 @@ class CertifiedSparring(Naive):
         if self.certificate.enough(loser) and len(self.seats) > 1:
             self.seats[self.seats.index(loser)] = self.seats[-1]
             self.seats.pop()
-            for arm in self.seats:
+            for arm in self.seats if len(self.seats) <= 512 else ():
                 if self.nemesis[arm] == loser:
                     self.nemesis[arm], self.grudge[arm] = -1, 0
                     for other in self.seats:
