@@ -128,7 +128,8 @@ class Confidence:
         if self.tied and self.tolerance is not None:
             text += f", and each two of them are within {self.tolerance:g} of even"
         if self.in_doubt:
-            text += f". But no best arm is in sight: each one carries evidence against it (p = {self.p_best_exists:.2g})"
+            p = f"p = {self.p_best_exists:.2g}"
+            text += f". But no best arm is in sight: each one carries evidence against it ({p})"
         return text + "."
 
 
