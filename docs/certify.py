@@ -35,8 +35,8 @@ SHORT = {
     "MergeDTS.theoretical": "MergeDTS theoretical",
 }
 FIGURES = ("MSLR-navigational", "bradley_terry(n_arms=1000)", "random_tournament(n_arms=500)")
-COST_REPEATS = 5
-COST_HORIZON = 2_000_000
+COST_REPEATS = 3
+COST_DUELS = 200_000
 
 Panels = Mapping[str, Sequence[Measured]]
 
@@ -119,28 +119,55 @@ def race(panels: Panels) -> Table:
 
 
 def growth(parts: Sequence[Measured]) -> Table:
+    """Regret of the runs that kept the winner: one that lost it pays until the horizon, as far away as one likes."""
     rows = []
     for measured in parts:
         for label, series in measured.series.items():
             end, bound = end_of(series), bound_of(measured, 0.01)
-            over = float(sum(series.converged_at) / series.runs) if end is not None else math.inf
-            row = [f"{measured.n_arms:,}", SHORT.get(label, label), str(series.runs), figure(over)]
-            row += [figure(over / measured.n_arms), mean_told(end), figure(bound)]
-            rows.append([*row, "-" if end is None else figure(float(end.mean()) / bound)])
-    head = ["K", "bandit", "runs", "duels to the end", "per ranker", "regret", "bound", "regret / bound"]
+            row = [f"{measured.n_arms:,}", SHORT.get(label, label), str(series.runs), str(measured.lost(series))]
+            if end is None:
+                so_far = f"{mean_told(series.regret[:, -1])} after {series.horizon:,} duels"
+                rows.append([*row, "-", "-", so_far, figure(bound), "-"])
+                continue
+            over, kept = float(series.converged_at.mean()), end[series.best_left > 0]
+            row += [figure(over), figure(over / measured.n_arms), mean_told(kept), figure(bound)]
+            rows.append([*row, figure(float(kept.mean()) / bound)])
+    head = ["K", "bandit", "runs", "winner lost", "duels to the end", "per ranker", "regret", "bound", "regret / bound"]
     return Table("", head, rows)
 
 
 def late(parts: Sequence[Measured]) -> Table:
-    rows = []
+    """A row for each delay, whichever part of the experiment has its bandits."""
+    by_delay: dict[int, dict[str, list[str]]] = {}
     for measured in parts:
-        row = [f"{int(measured.facts['setting']['late']):,}"]
-        for series in measured.series.values():
-            end = end_of(series)
-            row += [mean_told(end), f"{measured.lost(series)}/{series.runs}"]
-        rows.append(row)
-    names = [SHORT.get(label, label) for label in parts[0].series]
+        row = by_delay.setdefault(int(measured.facts["setting"]["late"]), {})
+        for label, series in measured.series.items():
+            row[SHORT.get(label, label)] = [mean_told(end_of(series)), f"{measured.lost(series)}/{series.runs}"]
+    names = list(dict.fromkeys(name for row in by_delay.values() for name in row))
+    rows = [
+        [f"{duels:,}", *(word for name in names for word in row.get(name, ["-", "-"]))]
+        for duels, row in sorted(by_delay.items())
+    ]
     return Table("", ["duels late", *(word for name in names for word in (name, "lost"))], rows)
+
+
+def divergence(panels: Panels) -> Table:
+    """RMED1, which adds up divergences over opponents and eliminates nobody, beside two that make evidence of it."""
+    rows = []
+    for panel, parts in panels.items():
+        there = series_of(parts)
+        if "RMED1" not in there:
+            continue
+        rmed = there["RMED1"]
+        row = [panel, f"{parts[0].n_arms:,}", str(rmed.runs)]
+        row += [mean_told(regret_until(rmed, duels)) for duels in HORIZONS]
+        for label in (OURS, "MergeDTS(elimination=Certified(delta=0.01))"):
+            row.append(mean_told(end_of(there[label])))
+            row.append(figure(float(np.median(there[label].converged_at))))
+        rows.append(row)
+    head = ["problem", "K", "runs", *(f"RMED1 at {duels:.0e}".replace("+0", "") for duels in HORIZONS)]
+    head += ["CertifiedSparring, end", "after", "MergeDTS certified, end", "after"]
+    return Table("", head, rows)
 
 
 def promises(parts: Sequence[Measured]) -> Table:
@@ -171,43 +198,47 @@ def _file(panel: str) -> str:
 _COST = """
 import json, resource, sys
 import rankduel as rd
-K, bandits, repeats, horizon = json.loads(sys.argv[1])
-problem = rd.problems.web_search(K) if K < 1000 else rd.problems.utilities(K)
+sizes, repeats = json.loads(sys.argv[1])
+problems = [rd.problems.web_search(K) if K < 1000 else rd.problems.utilities(K) for K, _, _ in sizes]
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-times = {spec: [] for spec in bandits}
+told = [{"K": K, "us": {spec: [] for spec in bandits}} for K, _, bandits in sizes]
 for seed in range(repeats):
-    for spec in bandits:
-        run = rd.simulate(rd.bandit_from(spec, K, seed=seed), problem, horizon=horizon, seed=seed)
-        times[spec].append(1e6 * run.cpu_seconds / run.computed)
-after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-print(json.dumps({"K": K, "us": times, "MB": (after - before) / 1024, "duels": run.computed}))
+    for each, problem, (K, horizon, bandits) in zip(told, problems, sizes):
+        for spec in bandits:
+            run = rd.simulate(rd.bandit_from(spec, K, seed=seed), problem, horizon=horizon, seed=seed)
+            each["us"][spec].append(1e6 * run.cpu_seconds / run.computed)
+        if run.converged_at is not None:
+            each["duels"] = run.converged_at
+            each["MB"] = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+print(json.dumps(told))
 """
 
 
 def measure_cost() -> list[dict[str, object]]:
-    """The two bandits in turn, in one process for each K, and the flagship to its end for memory."""
-    both, ours = [OURS, "MergeDTS"], [OURS]
-    plans = [(136, both, COST_REPEATS, COST_HORIZON), (10_000, both, COST_REPEATS, COST_HORIZON)]
-    plans += [(10**6, both, 3, 2 * COST_HORIZON), (10**6, ours, 1, 10**9)]
+    """Several sizes in turn in one process, for what a duel costs; the largest to its end in another, for memory."""
+    both = [OURS, "MergeDTS"]
+    turns = [(136, COST_DUELS, both), (10_000, COST_DUELS, both), (10**6, 5 * COST_DUELS, [OURS])]
     told = []
-    for plan in plans:
+    for plan in ((turns, COST_REPEATS), ([(10**6, 10**9, [OURS])], 1)):
         done = subprocess.run(
             [sys.executable, "-c", _COST, json.dumps(plan)], capture_output=True, text=True, check=True, timeout=1800
         )
-        told.append(json.loads(done.stdout))
+        told += json.loads(done.stdout)
     return told
 
 
 def cost(told: Sequence[Mapping[str, object]]) -> Table:
+    """With the median of the runs; the growth is of the medians, beside the first size."""
     rows = []
+    first = median(told[0]["us"][OURS])  # type: ignore[index]
     for each in told:
         times = {spec: median(values) for spec, values in each["us"].items()}  # type: ignore[attr-defined]
-        row = [f"{each['K']:,}", f"{times[OURS]:.2f}"]
-        if (theirs := times.get("MergeDTS")) is not None:
-            rows.append([*row, f"{theirs:.2f}", f"{times[OURS] / theirs:.2f}", "-", "-"])
-        else:
-            rows.append([*row, "-", "-", f"{each['duels']:,}", f"{each['MB']:,.0f}"])
-    head = ["K", "CPU us per duel", "of MergeDTS", "ratio", "duels to the end", "memory to the end (MB)"]
+        row = [f"{each['K']:,}", f"{times[OURS]:.2f}", f"{times[OURS] / first:.2f}"]
+        theirs = times.get("MergeDTS")
+        row += ["-", "-"] if theirs is None else [f"{theirs:.2f}", f"{times[OURS] / theirs:.2f}"]
+        ended = len(times) == 1 and "duels" in each
+        rows.append([*row, *([f"{each['duels']:,}", f"{each['MB']:,.0f}"] if ended else ["-", "-"])])
+    head = ["K", "CPU us per duel", "growth", "of MergeDTS", "ratio", "duels to the end", "memory to the end (MB)"]
     return Table("", head, rows)
 
 
@@ -270,7 +301,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     panels = {**panels_of(specs["certified-regret"]), **panels_of(specs.get("certified-matrices", []))}
     for panel in FIGURES:
         draw(panel, panels[panel], pages)
-    tables = {"ends": ends(panels), "race": race(panels)}
+    tables = {"ends": ends(panels), "race": race(panels), "divergence": divergence(panels)}
     for name, table in (("growth", growth), ("delay", late), ("validity", promises), ("ties", promises)):
         if f"certified-{name}" in specs:
             tables[name] = table(specs[f"certified-{name}"])

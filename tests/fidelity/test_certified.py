@@ -15,6 +15,7 @@ PROBLEMS = {
     "cycle2": rd.problems.cycle2(),
     "bradley_terry": rd.problems.bradley_terry(30),
     "random": rd.problems.random_tournament(12),
+    "many": rd.problems.bradley_terry(520),  # four levels of samples, and then three
     "even": rd.PreferenceMatrix(np.full((3, 3), 0.5)),
 }
 

@@ -84,25 +84,23 @@ class CertifiedSparring(Naive):
     def choose(self) -> tuple[int, int]:
         if len(self.seats) == 1:
             return self.seats[0], self.seats[0]
-        for arm in self.last:
+        *others, stranger = (self.seats[self.below(len(self.seats))] for _ in range(3))
+        for arm in self.last + others:
             if arm in self.seats:
                 self.sample(arm)
-        for _ in range(2):
-            self.sample(self.seats[self.below(len(self.seats))])
         champion = max(self.seats, key=lambda arm: self.x[arm])
-        targets = sorted((arm for arm in self.seats if arm != champion), key=lambda arm: -self.y[arm])
-        target = targets[0]
+        target = max((arm for arm in self.seats if arm != champion), key=lambda arm: self.y[arm])
         n, lead = self.met(target, champion), self.wins[target, champion] - self.wins[champion, target]
         if len(self.seats) > 2 and n > 1000 and lead**2 < n and self.rng.random() < 0.5:
-            target = targets[1]
-        other = self.opponent(target, champion)
+            place = self.seats.index(champion) + 1 + self.below(len(self.seats) - 1)
+            target = self.seats[place % len(self.seats)]
+        other = self.opponent(target, champion, stranger)
         return (other, target) if self.rng.random() < 0.5 else (target, other)
 
     def met(self, i: int, j: int) -> int:
         return int(self.wins[i, j] + self.wins[j, i])
 
-    def opponent(self, target: int, champion: int) -> int:
-        stranger = self.seats[self.below(len(self.seats))]
+    def opponent(self, target: int, champion: int, stranger: int) -> int:
         candidates = [champion]
         for arm in (int(self.nemesis[target]), stranger):
             if arm in self.seats and arm != target and arm not in candidates:
@@ -147,7 +145,7 @@ class CertifiedSparring(Naive):
         if self.certificate.enough(loser) and len(self.seats) > 1:
             self.seats[self.seats.index(loser)] = self.seats[-1]
             self.seats.pop()
-            for arm in self.seats:
+            for arm in self.seats if len(self.seats) <= 512 else ():
                 if self.nemesis[arm] == loser:
                     self.nemesis[arm], self.grudge[arm] = -1, 0
                     for other in self.seats:

@@ -6,6 +6,7 @@ loses the best arm in far more.
 """
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -104,16 +105,36 @@ def test_outcomes_that_come_late_and_in_any_order() -> None:
 
 
 def test_duplicates_of_the_winner_end_together() -> None:
-    """Three equals and a loser, tolerance 0.03: each of the three is safe with probability 1 - delta / 2, so that all
-    three are returned with probability 1 - 3 delta / 2 at least.
+    """Eight equals and a loser: all eight are returned with probability 1 - delta at least. The wrong rule, with the
+    same threshold however many arms are left, keeps *each* of them with 1 - delta / 2, and loses some of the eight in
+    about half of the runs.
     """
-    P = np.full((4, 4), 0.5)
-    P[:3, 3], P[3, :3] = 0.7, 0.3
+    P = np.full((9, 9), 0.5)
+    P[:8, 8], P[8, :8] = 0.7, 0.3
     problem, runs, right = rd.PreferenceMatrix(P), 200, 0
     for seed in range(runs):
-        bandit = rd.CertifiedSparring(4, delta=DELTA, tolerance=0.03, seed=seed)
+        bandit = rd.CertifiedSparring(9, delta=DELTA, tolerance=0.05, seed=seed)
         run = rd.simulate(bandit, problem, horizon=10**6, seed=seed, checkpoints=[10**6], kind="copeland")
         assert run.converged_at is not None
-        right += bandit.decision().tied == (0, 1, 2)
-    assert runs - right <= allowed(runs, share=1.5 * DELTA)
-    assert right > 0.5 * runs  # and not by eliminating nobody: arm 3 is gone
+        right += bandit.decision().tied == tuple(range(8))
+    assert runs - right <= allowed(runs)
+
+
+@pytest.mark.shared_data
+def test_the_copeland_answer_on_rankers_without_a_best_one(
+    real_matrix: Callable[[str], rd.PreferenceMatrix],
+) -> None:
+    """MSLR-non-Condorcet, 32 rankers of which two win most pairs: the arms that won most of the pairs that met are of
+    these two in more than half of the runs, and fewer than 8 of 40 are then seen with probability 1e-6 at most (here
+    it is about three quarters). Counted the other way round, by pairs lost, it is never so.
+    """
+    problem = real_matrix("dts_mslr32_noncondorcet_reconstructed")
+    assert problem.condorcet_winner is None
+    best, right, wrong = set(problem.copeland_winners), 0, 0
+    for seed in range(40):
+        bandit = rd.CertifiedSparring(32, seed=seed)
+        rd.simulate(bandit, problem, horizon=100_000, seed=seed, checkpoints=[100_000], kind="copeland")
+        leads = bandit._leads()
+        right += set(bandit._copeland()) <= best
+        wrong += set(np.flatnonzero(leads == leads.min()).tolist()) <= best
+    assert right >= 8 > wrong

@@ -19,6 +19,7 @@ cdef class Eliminations:
     cdef uint8_t *gone
     cdef int64_t *at  # told when it went
     cdef int32_t *by
+    cdef int32_t *lead  # pairs won less pairs lost, of the pairs that are kept no more
 
     cdef void out(self, int arm, int by, int64_t told) noexcept nogil
 
@@ -26,14 +27,18 @@ cdef class Eliminations:
 cdef class Certificate(Eliminations):
     cdef readonly object rule  # Certified
     cdef evidence_t *evidence
-    cdef double enough
+    cdef double enough  # evidence, for an arm to go
+    cdef double each  # with a tolerance, that is so much for each arm left
+    cdef int64_t left
     cdef double log_chances, scale, tolerance
     cdef readonly double fewest  # duels before a pair can be known to be even
 
+    cdef void out(self, int arm, int by, int64_t told) noexcept nogil
     cdef bint hear(
         self, int winner, int loser, double winner_wins, double loser_wins, double guess, double trust
     ) noexcept nogil
     cdef bint even(self, double wins, double losses) noexcept nogil
+    cdef void fetch(self, int i, int j) noexcept nogil
 
 
 cdef class Referee(Certificate):
@@ -56,9 +61,10 @@ cdef inline void bet(
 
     Three bets on this pair's record alone, with prior weights 5, 30, 200; one that begins at a guess of the chance to win.
     """
-    stake(&evidence.bets[0], won, (wins + 5) / (wins + losses + 10))
-    stake(&evidence.bets[1], won, (wins + 30) / (wins + losses + 60))
-    stake(&evidence.bets[2], won, (wins + 200) / (wins + losses + 400))
+    if wins < losses:  # else no q is below 1/2
+        stake(&evidence.bets[0], won, (wins + 5) / (wins + losses + 10))
+        stake(&evidence.bets[1], won, (wins + 30) / (wins + losses + 60))
+        stake(&evidence.bets[2], won, (wins + 200) / (wins + losses + 400))
     stake(&evidence.bets[3], won, (wins + 2 * trust * guess) / (wins + losses + 2 * trust))
 
 

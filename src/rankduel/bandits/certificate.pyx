@@ -10,6 +10,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from rankduel.bandits.elimination import Elimination
 from rankduel.bandits.pairs cimport Pairs, count_win, meeting_t, wins
+from rankduel.bandits.samples cimport fetch
 
 cnp.import_array()
 
@@ -22,6 +23,7 @@ cdef class Eliminations:
             "gone": np.zeros(n_arms, np.uint8),
             "gone_at": np.zeros(n_arms, np.int64),
             "gone_by": np.zeros(n_arms, np.int32),
+            "lead": np.zeros(n_arms, np.int32),
         }
         self.settle()
 
@@ -31,6 +33,7 @@ cdef class Eliminations:
         self.gone = <uint8_t *>cnp.PyArray_DATA(self.arrays["gone"])
         self.at = <int64_t *>cnp.PyArray_DATA(self.arrays["gone_at"])
         self.by = <int32_t *>cnp.PyArray_DATA(self.arrays["gone_by"])
+        self.lead = <int32_t *>cnp.PyArray_DATA(self.arrays["lead"])
 
     @property
     def ranges(self):
@@ -41,6 +44,11 @@ cdef class Eliminations:
     def alive(self):
         """The arms that are not out."""
         return np.flatnonzero(self.arrays["gone"] == 0)
+
+    @property
+    def retired(self):
+        """The arms that whoever runs the tournament has taken out."""
+        return np.flatnonzero(self.arrays["gone"] == RETIRED)
 
     cdef void out(self, int arm, int by, int64_t told) noexcept nogil:
         self.gone[arm], self.at[arm], self.by[arm] = ELIMINATED, told, by
@@ -53,12 +61,17 @@ cdef class Eliminations:
         """Of all arms, those that are out too: as much speaks against there being a best arm at all. A logarithm."""
         return 0.0
 
+    def leads(self):
+        """Of each arm, the pairs won less the pairs lost, of all that met and were counted here."""
+        return self.arrays["lead"].copy()
+
     def more_state(self):
         """What a snapshot keeps beside the arrays, by name."""
         return {}
 
     def load(self, arrays):
-        """Take that in again."""
+        """Take that in again, after the arrays were."""
+        self.settle()
 
     def listed(self):
         """All eliminations, in their order."""
@@ -77,15 +90,19 @@ cdef class Certificate(Eliminations):
         self.settle()
 
     def settle(self):
-        """Find the arrays again; with a tolerance, half of delta is for the evidence and half for the intervals."""
+        """Find the arrays again; with a tolerance, half of delta is for the evidence and half for the intervals.
+
+        Then all that share the first place must stay: each of n arms left may take delta / 2n, for they may be all n.
+        """
         super().settle()
         if "evidence" not in self.arrays:
             return
         self.evidence = <evidence_t *>cnp.PyArray_DATA(self.arrays["evidence"])
         delta, self.tolerance = self.rule.delta, self.rule.tolerance or 0
-        self.enough, self.fewest = 1 / delta, math.inf
+        self.enough, self.fewest, self.left = 1 / delta, math.inf, len(self.alive)
         if self.tolerance:
-            self.enough = 2 / delta
+            self.each = 2 / delta
+            self.enough = self.each * self.left
             self.log_chances = math.log(max(1, self.n_arms * (self.n_arms - 1) / 2) * 2 / delta)
             self.scale = 1 / (8 * self.tolerance**2)
             low, high = 1.0, 1e18
@@ -106,6 +123,12 @@ cdef class Certificate(Eliminations):
         """Of all arms but the retired ones, whose evidence stands still."""
         kept = self.arrays["evidence"][self.arrays["gone"] != RETIRED]
         return math.log(max(kept.mean(1).min(), 1e-300))
+
+    cdef void out(self, int arm, int by, int64_t told) noexcept nogil:
+        Eliminations.out(self, arm, by, told)
+        self.left -= 1
+        if self.tolerance > 0:
+            self.enough = self.each * self.left
 
     cdef bint hear(
         self, int winner, int loser, double winner_wins, double loser_wins, double guess, double trust
@@ -130,6 +153,13 @@ cdef class Certificate(Eliminations):
             <= self.tolerance
         )
 
+    cdef void fetch(self, int i, int j) noexcept nogil:
+        """Have what is known of two arms brought near: they are about to meet."""
+        fetch(&self.evidence[i])
+        fetch(&self.evidence[j])
+        fetch(&self.gone[i])
+        fetch(&self.gone[j])
+
 
 cdef class Referee(Certificate):
     """A certificate that counts the meetings itself, for bandits that do not."""
@@ -138,18 +168,25 @@ cdef class Referee(Certificate):
         super().__init__(n_arms, rule)
         self.pairs = Pairs()
 
+    def leads(self):
+        """Of the meetings that are kept, and of those that were forgotten."""
+        cdef cnp.ndarray leads = super().leads()
+        self.pairs.leads(<int32_t *>cnp.PyArray_DATA(leads))
+        return leads
+
     def more_state(self):
         """The meetings."""
         return {"meetings": self.pairs.table()}
 
     def load(self, arrays):
         """Take the meetings in again."""
+        super().load(arrays)
         self.pairs = Pairs()
         self.pairs.load(arrays["meetings"], len(self.arrays["gone"]))
 
     cdef bint judge(self, int winner, int loser) except -1 nogil:
         """Take in a duel; true if the evidence against the loser is now enough."""
-        cdef meeting_t *meeting = self.pairs.meet(winner, loser, self.gone)
+        cdef meeting_t *meeting = self.pairs.meet(winner, loser, self.gone, self.lead)
         cdef bint enough = self.hear(
             winner, loser, wins(meeting, winner, loser), wins(meeting, loser, winner), 0.5, FAR
         )

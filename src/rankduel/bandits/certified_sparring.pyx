@@ -13,6 +13,7 @@ from rankduel.bandits.certificate cimport RETIRED, Referee
 from rankduel.bandits.elimination import Certified
 from rankduel.bandits.pairs cimport count_win, meeting_t, wins
 from rankduel.bandits.parameters import number, whole
+from rankduel.bandits.samples cimport NOBODY, Samples, fetch
 from rankduel.randomness.draws cimport below, uniform
 
 cnp.import_array()
@@ -21,10 +22,6 @@ cdef struct rated_t:
     double mean, variance  # of the arm's rating: p = 1 / (1 + exp(other - rating))
     double grudge  # lead^2 / n of its nemesis over it
     int64_t nemesis  # the opponent that has beaten it most clearly; -1: nobody has
-
-cdef struct node_t:
-    double value  # of the larger child
-    int64_t seat
 
 cdef enum:
     REFRESHED = 2  # arms that get new samples at each duel, beside the last two that met
@@ -50,8 +47,9 @@ cdef class CertifiedSparring(Bandit):
         champion, the arm with the best second one the target: hard cases come first, and cost little. The target meets
         the champion, or its nemesis (who has beaten it most clearly), or an arm at random: whoever promises most evidence
         against the target per harm to users. How much a stranger promises is learnt, from how far pairs have strayed
-        from what their ratings predict. Two arms that have met often without a leader make way for a third. An arm goes when the evidence against it, which adds up over all opponents,
-        reaches 1 / delta.
+        from what their ratings predict. Two arms that have met often without a leader make way, half the time, for an arm
+        at random: so a winner that was unlucky at first is not forgotten while others spar. An arm goes when the evidence
+        against it, which adds up over all opponents, reaches 1 / delta.
 
     Parameters
         n_arms: K, at least 1.
@@ -65,7 +63,8 @@ cdef class CertifiedSparring(Bandit):
 
     Guarantee
         If given the past the Condorcet winner wins each of its duels with probability at least 1/2, it is eliminated with
-        probability at most delta: at any time, for any K. With a tolerance, delta covers the tied set too.
+        probability at most delta: at any time, for any K. With a tolerance, delta covers the tied set too: all that share
+        the first place are in it.
 
     References
         The rule of elimination: Ville's inequality for one supermartingale per arm (docs/certified.md).
@@ -91,12 +90,11 @@ cdef class CertifiedSparring(Bandit):
     cdef rated_t *rated
     cdef int32_t *arm_at  # of each seat; the first n_active seats are taken
     cdef int32_t *seat_of  # of each arm; -1: none, it is out or paused
-    cdef node_t *trees[2]  # of the samples, by seat, that choose champion and target; the root is the largest
+    cdef Samples samples  # by seat: the first that choose the champion, the second that choose the target
     cdef int64_t *last  # the two arms that were told of last; -1: none
     cdef double *spread  # [sum, weight] of what pairs stray by, squared
-    cdef double trust
-    cdef int n_active, n_leaves
-    cdef object _trees
+    cdef double trust, stray  # of a prediction, in duels; and what a rating may be wrong by, squared
+    cdef int n_active
 
     def __init__(self, n_arms, *, delta=0.01, tolerance=None, seed=None):
         rule = Certified(delta, tolerance)
@@ -119,7 +117,7 @@ cdef class CertifiedSparring(Bandit):
             self.sample(seat)
 
     cdef int settle(self) except -1:
-        """Find the arrays, and build the trees over the samples."""
+        """Find the arrays, and put the samples into their trees."""
         arrays = self._arrays
         self.rated = <rated_t *>cnp.PyArray_DATA(arrays["rated"])
         self.arm_at = <int32_t *>cnp.PyArray_DATA(arrays["arm_at"])
@@ -127,41 +125,39 @@ cdef class CertifiedSparring(Bandit):
         self.last = <int64_t *>cnp.PyArray_DATA(arrays["last"])
         self.spread = <double *>cnp.PyArray_DATA(arrays["spread"])
         self.set_trust()
-        self.n_leaves = 1
-        while self.n_leaves < self.n_arms:
-            self.n_leaves *= 2
-        self._trees = np.zeros((2, 2 * self.n_leaves, 2))
-        cdef node_t *nodes = <node_t *>cnp.PyArray_DATA(self._trees)
-        cdef const double[:, ::1] samples = arrays["samples"]
-        cdef int which, seat, k
-        for which in range(2):
-            self.trees[which] = nodes + which * 2 * self.n_leaves
-            for seat in range(self.n_leaves):
-                self.trees[which][self.n_leaves + seat].seat = seat
-                self.trees[which][self.n_leaves + seat].value = samples[which, seat] if seat < self.n_active else -1e300
-            for k in range(self.n_leaves - 1, 0, -1):
-                self.trees[which][k] = larger(&self.trees[which][2 * k])
+        self.samples = Samples(arrays["samples"], self.n_active)
         return 0
 
     # Who meets
 
     cdef int choose(self, duel_t *duel) except -1 nogil:
         cdef int champion, target, k
+        cdef int[REFRESHED + 1] seats  # of those that get new samples, and of the stranger
         if self.n_active < 2:
             duel.first = duel.second = self.arm_at[0] if self.n_active else self.any_alive()
             return 0
+        for k in range(REFRESHED + 1):
+            seats[k] = below(self.rng, self.n_active)
+            fetch(&self.arm_at[seats[k]])
+            self.samples.fetch(seats[k])
         for k in range(2):
             if self.last[k] >= 0 and self.seat_of[self.last[k]] >= 0:
                 self.sample(self.seat_of[self.last[k]])
+        for k in range(REFRESHED + 1):
+            fetch(&self.rated[self.arm_at[seats[k]]])
         for k in range(REFRESHED):
-            self.sample(below(self.rng, self.n_active))
-        k = <int>self.trees[0][1].seat
-        champion, target = self.arm_at[k], self.arm_at[self.best_but(1, k)]
+            self.sample(seats[k])
+        k = self.samples.best(0)
+        champion, target = self.arm_at[k], self.arm_at[self.samples.best_but(1, k)]
+        self.referee.pairs.fetch(target, self.arm_at[seats[REFRESHED]])
         if self.n_active > 2 and self.worn_out(target, champion) and uniform(self.rng) < 0.5:
-            target = self.next_to(target, k)
-        k = self.opponent(target, champion)
+            target = self.arm_at[(k + 1 + below(self.rng, self.n_active - 1)) % self.n_active]
+        k = self.opponent(target, champion, self.arm_at[seats[REFRESHED]])
         if k < 0:  # the target is even with all three
             self.uneven(&target, &k)
+        self.referee.fetch(target, k)
+        fetch(&self.seat_of[target])
+        fetch(&self.seat_of[k])
         duel.first, duel.second = target, k
         if uniform(self.rng) < 0.5:  # neither side is told from the other
             duel.first, duel.second = k, target
@@ -173,19 +169,9 @@ cdef class CertifiedSparring(Bandit):
         cdef double lead = wins(meeting, i, j) - wins(meeting, j, i), n = wins(meeting, i, j) + wins(meeting, j, i)
         return n > OFTEN and lead * lead < n
 
-    cdef int next_to(self, int target, int champions_seat) noexcept nogil:
-        """The target that there would be without this one."""
-        cdef int seat = self.seat_of[target], other
-        cdef double value = self.trees[1][self.n_leaves + seat].value
-        self.put(1, seat, -1e300)
-        other = self.arm_at[self.best_but(1, champions_seat)]
-        self.put(1, seat, value)
-        return other
-
-    cdef int opponent(self, int target, int champion) noexcept nogil:
+    cdef int opponent(self, int target, int champion, int stranger) noexcept nogil:
         """Who promises most evidence against the target per harm: champion, nemesis, or an arm at random. -1: nobody."""
-        cdef int stranger = self.arm_at[below(self.rng, self.n_active)], chosen = -1, k
-        cdef int nemesis = <int>self.rated[target].nemesis
+        cdef int nemesis = <int>self.rated[target].nemesis, chosen = -1, k
         cdef int[3] candidates
         cdef double best = -1, worth, harm = self.harm(target, champion)
         candidates[0], candidates[1], candidates[2] = champion, nemesis, stranger
@@ -229,6 +215,7 @@ cdef class CertifiedSparring(Bandit):
         """What a prediction is worth, in duels: Beta(2 trust p, 2 trust (1 - p)) spreads as pairs do around it."""
         cdef double spread = (self.spread[0] + PRIOR_SPREAD * PRIOR_MEETINGS) / (self.spread[1] + PRIOR_MEETINGS)
         self.trust = fmin(fmax(0.125 / fmax(spread, 1e-6) - 0.5, LEAST_TRUST), MOST_TRUST)
+        self.stray = STRAY / self.trust
 
     cdef int uneven(self, int *target, int *other) noexcept nogil:
         """Two arms that are not known to be even: first of the target's pairs, then of all. The seats are gone through in
@@ -244,42 +231,12 @@ cdef class CertifiedSparring(Bandit):
         other[0] = self.arm_at[0] if target[0] != self.arm_at[0] else self.arm_at[1]
         return 0
 
-    # Samples and their trees
-
     cdef void sample(self, int seat) noexcept nogil:
         """Two new samples of the rating of whoever has that seat."""
         cdef const rated_t *arm = &self.rated[self.arm_at[seat]]
-        cdef double deviation = sqrt(arm.variance + STRAY / self.trust)
-        self.put(0, seat, arm.mean + deviation * random_standard_normal(self.rng))
-        self.put(1, seat, arm.mean + deviation * random_standard_normal(self.rng))
-
-    cdef void put(self, int which, int seat, double value) noexcept nogil:
-        cdef node_t *tree = self.trees[which]
-        cdef node_t *node = &tree[self.n_leaves + seat]
-        cdef int64_t k = (self.n_leaves + seat) >> 1
-        node.value = value
-        while k > 0:
-            if tree[k].seat == seat:  # it was the largest here
-                tree[k] = larger(&tree[2 * k])
-            elif value > tree[k].value:
-                tree[k].value, tree[k].seat = value, seat
-            else:
-                return
-            k >>= 1
-
-    cdef int best_but(self, int which, int seat) noexcept nogil:
-        """The seat with the largest sample but for one seat."""
-        cdef const node_t *tree = self.trees[which]
-        cdef int64_t k = self.n_leaves + seat
-        cdef node_t best
-        if tree[1].seat != seat:
-            return <int>tree[1].seat
-        best = tree[k ^ 1]
-        while k > 3:
-            k >>= 1
-            if tree[k ^ 1].value > best.value:
-                best = tree[k ^ 1]
-        return <int>best.seat
+        cdef double deviation = sqrt(arm.variance + self.stray)
+        self.samples.put(0, seat, arm.mean + deviation * random_standard_normal(self.rng))
+        self.samples.put(1, seat, arm.mean + deviation * random_standard_normal(self.rng))
 
     # What is learnt
 
@@ -291,7 +248,7 @@ cdef class CertifiedSparring(Bandit):
         cdef bint enough
         if outcome == TIE or winner == loser or self.referee.gone[winner] or self.referee.gone[loser]:
             return 0  # nothing to learn, or one of them went while this was on its way
-        meeting = self.referee.pairs.meet(winner, loser, self.referee.gone)
+        meeting = self.referee.pairs.meet(winner, loser, self.referee.gone, self.referee.lead)
         won, lost = wins(meeting, winner, loser), wins(meeting, loser, winner)
         expected = self.predict(winner, loser)
         enough = self.referee.hear(winner, loser, won, lost, expected, self.trust)
@@ -346,8 +303,8 @@ cdef class CertifiedSparring(Bandit):
             return
         self.seat_of[arm], self.n_active = -1, end
         for which in range(2):
-            self.put(which, seat, self.trees[which][self.n_leaves + end].value)
-            self.put(which, end, -1e300)
+            self.samples.put(which, seat, self.samples.get(which, end))
+            self.samples.put(which, end, NOBODY)
         if seat != end:
             self.arm_at[seat] = self.arm_at[end]
             self.seat_of[self.arm_at[seat]] = seat
@@ -436,6 +393,7 @@ cdef class CertifiedSparring(Bandit):
             raise ValueError(f"arm {arm} is the last one left: it cannot be retired")
         self.referee.gone[arm] = RETIRED
         self.referee.at[arm] = self.told
+        self.referee.settle()
         self.n_alive -= 1
         self.stand_up(arm)
         self.replace_nemesis(arm)
@@ -491,7 +449,7 @@ cdef class CertifiedSparring(Bandit):
         cdef int which, seat
         for which in range(2):
             for seat in range(self.n_arms):
-                samples[which, seat] = self.trees[which][self.n_leaves + seat].value if seat < self.n_active else 0
+                samples[which, seat] = self.samples.get(which, seat) if seat < self.n_active else 0
 
     def _state(self):
         self._gather()
@@ -508,7 +466,3 @@ cdef class CertifiedSparring(Bandit):
         self.referee.pairs.load(arrays["meetings"], self.n_arms)
         self.settle()
 
-
-cdef inline node_t larger(const node_t *two) noexcept nogil:
-    """Of two nodes beside each other; the first where they are equal."""
-    return two[0] if two[0].value >= two[1].value else two[1]

@@ -8,6 +8,8 @@ from rankduel.spec import parse
 
 __all__ = ["Certified", "Confidence", "Decision", "Elimination", "Hoeffding", "Rule", "elimination_from"]
 
+DOUBTFUL = 0.1  # the p-value of "there is a best arm" from which on none is in sight
+
 
 @dataclass(frozen=True)
 class Certified:
@@ -15,7 +17,8 @@ class Certified:
 
     The best arm is the Condorcet winner: given the past, it wins each of its duels with probability 1/2 at least. The
     promise holds at any time, for any number of arms, and whoever is chosen to meet (docs/certified.md has the proof).
-    With a `tolerance`, arms end together as soon as each two of them are known to be within it: |p - 1/2| < tolerance.
+    With a `tolerance`, arms end together as soon as each two of them are known to be within it, |p - 1/2| < tolerance;
+    then all that share the first place are kept, for log(2 n) more evidence while n arms are left.
 
     >>> Certified(delta=0.05)
     Certified(delta=0.05)
@@ -111,6 +114,11 @@ class Confidence:
         """A p-value, good at any time, of "some arm is at least as good as each other one"."""
         return min(1.0, math.exp(-self.doubt))
 
+    @property
+    def in_doubt(self) -> bool:
+        """Whether no best arm is in sight: each one carries evidence against it."""
+        return self.p_best_exists <= DOUBTFUL
+
     def __str__(self) -> str:
         left = f"arm {self.alive[0]}" if len(self.alive) == 1 else f"one of the {len(self.alive)} arms left"
         if self.delta is None:
@@ -119,25 +127,38 @@ class Confidence:
         text = f"{sure}: if some arm is at least as good as each other one, it is {left}"
         if self.tied and self.tolerance is not None:
             text += f", and each two of them are within {self.tolerance:g} of even"
-        if self.p_best_exists <= 0.1:
-            text += f". But perhaps no arm is: each one carries evidence against it (p = {self.p_best_exists:.2g})"
+        if self.in_doubt:
+            p = f"p = {self.p_best_exists:.2g}"
+            text += f". But no best arm is in sight: each one carries evidence against it ({p})"
         return text + "."
 
 
 @dataclass(frozen=True)
 class Decision:
-    """The end of a tournament, or where it stands: the winner, or the tied arms, and why the others are out."""
+    """The end of a tournament, or where it stands: the winner, or the tied arms, and why the others are out.
+
+    Where no best arm is in sight, `copeland` has the arms that win most of the pairs that met, a pair that did not meet
+    counted half. It is an estimate, and nothing about it is guaranteed.
+    """
 
     winner: int | None
     tied: tuple[int, ...]
     confidence: Confidence
     eliminated: tuple[Elimination, ...]  # in their order
+    copeland: tuple[int, ...] = ()
 
     def __str__(self) -> str:
+        if self.copeland:
+            arms = f"arm{'' if len(self.copeland) == 1 else 's'} {', '.join(map(str, self.copeland))}"
+            return f"{self._head} {self.confidence} Most pairs are won by {arms}: an estimate without a guarantee."
+        return f"{self._head} {self.confidence}"
+
+    @property
+    def _head(self) -> str:
+        if self.winner is not None and self.copeland:
+            return f"Arm {self.winner} is the last one left."
         if self.winner is not None:
-            head = f"The winner is arm {self.winner}."
-        elif self.tied:
-            head = f"Arms {', '.join(map(str, self.tied))} are tied."
-        else:
-            head = f"Not decided: {len(self.confidence.alive)} arms are left."
-        return f"{head} {self.confidence}"
+            return f"The winner is arm {self.winner}."
+        if self.tied:
+            return f"Arms {', '.join(map(str, self.tied))} are tied."
+        return f"Not decided: {len(self.confidence.alive)} arms are left."

@@ -105,7 +105,19 @@ cdef class Learner:
     def decision(self):
         """The winner, or the arms that are tied, with the evidence against all that are out; or where it stands."""
         tied = tuple(self.alive.tolist()) if self.tied else ()
-        return Decision(self.winner, tied, self.confidence(), () if self.out is None else self.out.listed())
+        confidence = self.confidence()
+        copeland = self._copeland() if confidence.in_doubt else ()
+        return Decision(self.winner, tied, confidence, () if self.out is None else self.out.listed(), copeland)
+
+    def _copeland(self):
+        """The arms that win most of the pairs that met, a pair that did not meet counted half; without the retired ones."""
+        leads = self._leads()
+        leads[self.out.retired] = leads.min() - 1
+        return tuple(np.flatnonzero(leads == leads.max()).tolist())
+
+    def _leads(self):
+        """Of each arm, the pairs won less the pairs lost."""
+        return self.out.leads()
 
     @property
     def parameters(self):

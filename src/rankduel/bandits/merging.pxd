@@ -28,6 +28,7 @@ cdef class Merging(Bandit):
     cdef void count(self, batch_t *batch, int winner, int loser, double *wins, double *losses) noexcept nogil
     cdef double wins_of(self, const batch_t *batch, int i, int j) noexcept nogil
     cdef bint all_even(self) noexcept nogil
+    cdef int ahead(self, const batch_t *batch, int i, int j) noexcept nogil
     cdef int dress(self, batch_t *batch) except -1 nogil
     cdef size_t n_bytes(self, int size) noexcept nogil
 

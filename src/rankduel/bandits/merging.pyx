@@ -4,7 +4,7 @@ import numpy as np
 
 cimport numpy as cnp
 from libc.math cimport log
-from libc.stdint cimport int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memmove, memset
 
@@ -165,7 +165,12 @@ cdef class Merging(Bandit):
     cdef int eliminate(self, int arm, int by) except -1 nogil:
         cdef batch_t *batch = self.home[arm]
         cdef int gone = self.place[arm], m, i, k = 0
-        cdef int n = batch.size
+        cdef int n = batch.size, ahead
+        cdef int32_t *lead = self.out.lead
+        for i in range(n):
+            ahead = self.ahead(batch, i, gone)
+            lead[batch.arms[i]] += ahead
+            lead[arm] -= ahead
         for i in range(n * n):  # close the gap in the records: row and column of the arm that goes
             if i // n != gone and i % n != gone:
                 memmove(batch.pairs + k * self.record_size, batch.pairs + i * self.record_size, self.record_size)
@@ -186,6 +191,20 @@ cdef class Merging(Bandit):
         if self.certificate is not None and self.n_batches == 1 and self.n_alive > 1:
             self.tied = self.all_even()
         return 0
+
+    cdef int ahead(self, const batch_t *batch, int i, int j) noexcept nogil:
+        """1 if place i leads against place j, -1 if it is behind, else 0."""
+        cdef double lead = 0 if i == j else self.wins_of(batch, i, j) - self.wins_of(batch, j, i)
+        return (lead > 0) - (lead < 0)
+
+    def _leads(self):
+        cdef int m, i, j
+        leads = self.out.leads()
+        for m in range(self.n_batches):
+            for i in range(self._batches[m].size):
+                for j in range(self._batches[m].size):
+                    leads[self._batches[m].arms[i]] += self.ahead(self._batches[m], i, j)
+        return leads
 
     cdef int repartition(self) except -1 nogil:
         """Phase IV: pair the larger batches with the smaller ones until each has M/2 to 3M/2 arms, where that can be."""

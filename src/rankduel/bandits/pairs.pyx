@@ -3,8 +3,9 @@
 import numpy as np
 
 cimport numpy as cnp
-from libc.stdint cimport int64_t, uint8_t, uint64_t
-from libc.stdlib cimport calloc, free
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+
+from rankduel.bandits.samples cimport fetch
 
 cnp.import_array()
 
@@ -27,13 +28,16 @@ cdef class Pairs:
     """Wins of arm i over arm j, for those who met."""
 
     def __cinit__(self):
-        self.size, self.shift = 1 << FEWEST, 64 - FEWEST
-        self.meetings = <meeting_t *>calloc(self.size, sizeof(meeting_t))
-        if self.meetings == NULL:
-            raise MemoryError
+        self.make(0)
 
-    def __dealloc__(self):
-        free(self.meetings)
+    cdef int make(self, int64_t least) except -1:
+        """An empty table of that size at least."""
+        self.size, self.shift, self.used = 1 << FEWEST, 64 - FEWEST, 0
+        while self.size < least:
+            self.size, self.shift = 2 * self.size, self.shift - 1
+        self._memory = np.zeros((self.size, sizeof(meeting_t)), np.uint8)  # NumPy asks for large pages where it is large
+        self.meetings = <meeting_t *>cnp.PyArray_DATA(self._memory)
+        return 0
 
     cdef meeting_t *find(self, int i, int j) noexcept nogil:
         """The meeting of two arms, NULL if they have not met. The pointer is good until the next `meet`."""
@@ -41,40 +45,55 @@ cdef class Pairs:
         cdef int64_t at = place(self, key)
         return &self.meetings[at] if self.meetings[at].key == key else NULL
 
-    cdef meeting_t *meet(self, int i, int j, const uint8_t *gone) except NULL nogil:
-        """The meeting of two arms, made if they have not met. Pairs of `gone` arms may be forgotten here."""
+    cdef void fetch(self, int i, int j) noexcept nogil:
+        """Have the meeting of two arms brought near."""
+        fetch(&self.meetings[first_place(self, key_of(i, j))])
+
+    cdef meeting_t *meet(self, int i, int j, const uint8_t *gone, int32_t *lead) except NULL nogil:
+        """The meeting of two arms, made if they have not met. Pairs of `gone` arms may be forgotten here, but for who won
+        them: `lead` of each arm is the pairs won less the pairs lost, of those forgotten."""
         cdef uint64_t key = key_of(i, j)
         cdef int64_t at = place(self, key)
         if self.meetings[at].key != key:
             if 2 * (self.used + 1) > self.size:
-                self.grow(gone)
+                self.grow(gone, lead)
                 at = place(self, key)
             self.meetings[at].key = key
             self.used += 1
         return &self.meetings[at]
 
-    cdef int grow(self, const uint8_t *gone) except -1 nogil:
+    cdef int grow(self, const uint8_t *gone, int32_t *lead) except -1 with gil:
         """Forget the pairs that nobody needs, and make room for as many again as are left."""
         cdef meeting_t *old = self.meetings
         cdef int64_t n = self.size, left = 0, k
+        cdef int i, j, ahead
+        kept = self._memory
         for k in range(n):
-            if old[k].key and (gone == NULL or not (gone[low_of(old[k].key)] or gone[high_of(old[k].key)])):
-                left += 1
-            else:
-                old[k].key = 0
-        self.size, self.shift = 1 << FEWEST, 64 - FEWEST
-        while self.size < 4 * left:
-            self.size, self.shift = 2 * self.size, self.shift - 1
-        self.meetings = <meeting_t *>calloc(self.size, sizeof(meeting_t))
-        if self.meetings == NULL:
-            self.meetings, self.size = old, n
-            with gil:
-                raise MemoryError
+            if old[k].key:
+                i, j = low_of(old[k].key), high_of(old[k].key)
+                if gone == NULL or not (gone[i] or gone[j]):
+                    left += 1
+                else:
+                    ahead = (old[k].low > old[k].high) - (old[k].low < old[k].high)
+                    lead[i] += ahead
+                    lead[j] -= ahead
+                    old[k].key = 0
+        self.make(4 * left)
         self.used = left
         for k in range(n):
             if old[k].key:
                 self.meetings[place(self, old[k].key)] = old[k]
-        free(old)
+        return 0
+
+    cdef int leads(self, int32_t *lead) except -1:
+        """Add the pairs won less the pairs lost of each arm, of those that are not forgotten."""
+        cdef int64_t k
+        cdef int ahead
+        for k in range(self.size):
+            if self.meetings[k].key:
+                ahead = (self.meetings[k].low > self.meetings[k].high) - (self.meetings[k].low < self.meetings[k].high)
+                lead[low_of(self.meetings[k].key)] += ahead
+                lead[high_of(self.meetings[k].key)] -= ahead
         return 0
 
     def table(self):
@@ -98,16 +117,28 @@ cdef class Pairs:
         if rows.ndim != 2 or rows.shape[1] != 4:
             raise ValueError(f"meetings have shape {table.shape}, expected rows of 4")
         low, high = table[:, 0], table[:, 1]
-        if len(table) and not (low.min() >= 0 and high.max() < n_arms and (low < high).all() and table[:, 2:].min() >= 0):
+        counts = table[:, 2:]
+        if len(table) and not (
+            low.min() >= 0
+            and high.max() < n_arms
+            and (low < high).all()
+            and counts.min() >= 0
+            and counts.max() <= <int64_t>MOST
+        ):
             raise ValueError(f"meetings are not of two of {n_arms} arms, the lower first, with whole numbers of wins")
         for k in range(len(table)):
-            meeting = self.meet(<int>row[4 * k], <int>row[4 * k + 1], NULL)
-            meeting.low, meeting.high = row[4 * k + 2], row[4 * k + 3]
+            meeting = self.meet(<int>row[4 * k], <int>row[4 * k + 1], NULL, NULL)
+            meeting.low, meeting.high = <uint32_t>row[4 * k + 2], <uint32_t>row[4 * k + 3]
+
+
+cdef inline int64_t first_place(Pairs pairs, uint64_t key) noexcept nogil:
+    """Where to look for a key first."""
+    return <int64_t>((key * <uint64_t>0x9E3779B97F4A7C15) >> pairs.shift)
 
 
 cdef int64_t place(Pairs pairs, uint64_t key) noexcept nogil:
     """Where a key is, or should be."""
-    cdef int64_t at = <int64_t>((key * <uint64_t>0x9E3779B97F4A7C15) >> pairs.shift)
+    cdef int64_t at = first_place(pairs, key)
     while pairs.meetings[at].key and pairs.meetings[at].key != key:
         at = (at + 1) & (pairs.size - 1)
     return at
