@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Sequence
 
 import rankduel as rd
-from benchmarks import impressions, instructions, live, loading, multileaving, running_time, speed, start
+from benchmarks import impressions, instructions, live, loading, multileaving, running_time, service, speed, start
 
 
 def parser() -> argparse.ArgumentParser:
@@ -19,6 +19,7 @@ def parser() -> argparse.ArgumentParser:
         "--loading", type=float, metavar="FRACTION", help="only a file of that fraction of MSLR-WEB30K"
     )
     options.add_argument("--live", action="store_true", help="only the live tournament")
+    options.add_argument("--service", action="store_true", help="only the HTTP service")
     return options
 
 
@@ -34,6 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if asked.live:
         live.report(quick=asked.quick)
         return
+    if asked.service:
+        service.report(quick=asked.quick)
+        return
     repeat = 1 if asked.quick else asked.repeat
     speed.report(only=asked.bandit, repeat=repeat, quick=asked.quick)
     if not asked.bandit:
@@ -42,6 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         multileaving.report(repeat=repeat, quick=asked.quick)
         loading.report(fraction=0.03, quick=asked.quick)
         live.report(quick=asked.quick)
+        service.report(quick=asked.quick)
         running_time.report(quick=asked.quick)
 
 

@@ -201,7 +201,7 @@ def test_a_void_duel_is_not_learnt(url: str) -> None:
         assert t.tell(bad, FIRST).status == "late"
         with pytest.raises(ValueError, match="duel 1-2 is learnt already: it cannot be void"):
             t.void(told)
-        with pytest.raises(ValueError, match="no duel '7-7' in 'search'"):
+        with pytest.raises(rd.UnknownDuel, match="no duel '7-7' in 'search'"):
             t.void("7-7")
         assert t.counts == rd.live.Counts(issued=2, told=1, void=1)
         assert list(t.journal())[-1].body == {"duel": "1-1", "reason": "a robot", "by": "anna"}

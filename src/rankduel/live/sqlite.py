@@ -13,9 +13,9 @@ from typing import Any
 from rankduel.errors import StorageError
 from rankduel.live.sql import SCHEMA, SqlStorage, tables
 
-__all__ = ["SqliteStorage"]
+__all__ = ["OURS", "SqliteStorage", "lock_file"]
 
-_OURS = 0x52414E4B  # "RANK": what SQLite calls the application id
+OURS = 0x52414E4B  # "RANK": what SQLite calls the application id
 _MAPPED = 2**32  # bytes of the file that are read in place
 _TABLES = tables(id="INTEGER PRIMARY KEY", int="INTEGER", float="REAL", bytes="BLOB", clustered="WITHOUT ROWID")
 
@@ -35,7 +35,7 @@ class SqliteStorage(SqlStorage):
         self._reading, self._writing = threading.Lock(), threading.RLock()
         if not own and not self.path.exists():
             raise StorageError(f"no storage at {self.path}")
-        self._lock = _lock(self.path) if own else None
+        self._lock = lock_file(self.path) if own else None
         try:
             self._writer = self._connect()
             _prepare(self._writer, self.path)
@@ -101,7 +101,7 @@ class SqliteStorage(SqlStorage):
             os.close(self._lock)
 
 
-def _lock(path: Path) -> int:
+def lock_file(path: Path) -> int:
     """The lock of the file's owner, as an open file."""
     place = path.with_name(f"{path.name}.lock")
     try:
@@ -128,11 +128,11 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.executescript(
             f"BEGIN; {_TABLES}; INSERT INTO facts VALUES ('secret', '{secrets.token_hex(32)}');"
-            f"PRAGMA application_id = {_OURS}; PRAGMA user_version = {SCHEMA}; COMMIT;"
+            f"PRAGMA application_id = {OURS}; PRAGMA user_version = {SCHEMA}; COMMIT;"
         )
         os.chmod(path, 0o600)  # the secret that signs tickets is in it
         _sync_folder(path)
-    elif ours != _OURS:
+    elif ours != OURS:
         raise StorageError(f"{path} is a SQLite file, but not one of rankduel")
     elif schema > SCHEMA:
         raise StorageError(f"{path} has schema {schema}, this version of rankduel reads {SCHEMA}: install a newer one")

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from rankduel.bandits import Bandit, bandit_from
-from rankduel.errors import SnapshotError, StorageError, TournamentExists, UnknownTournament
+from rankduel.errors import SnapshotError, StorageError, TournamentExists, UnknownDuel, UnknownTournament
 from rankduel.interleaving import Interleaved, interleaving_from
 from rankduel.live import standing
 from rankduel.live.answers import Counts, Departure, Health, LiveDecision, LiveDuel, Meeting, Receipt, Standing
@@ -22,6 +22,7 @@ from rankduel.live.attribution import Attribution
 from rankduel.live.checked import LONGEST, brief, number, whole
 from rankduel.live.checked import name as a_name
 from rankduel.live.duels import DuelRow, Status
+from rankduel.live.elsewhere import elsewhere
 from rankduel.live.events import Event
 from rankduel.live.hall import enter, leave, look_after
 from rankduel.live.keeper import Keeper
@@ -123,13 +124,15 @@ class Tournament:
         expires_after: float = _DAY,
         seed: int | None = None,
         exist_ok: bool = False,
+        key: str | None = None,
         **dials: Any,
     ) -> Self:
         """Begin a tournament.
 
-        `storage` is an address: `sqlite:///duels.db` or `postgresql://...`. `bandit` is one of the registry as people
-        type it, or `module:Class`; None is `CertifiedSparring`, which loses the best ranker with probability `delta`
-        at most (0.01) and, with a `tolerance`, ends also where several are the same. A duel that is not told within
+        `storage` is an address: `sqlite:///duels.db`, `postgresql://...`, or that of a service, `http://host:8080`, to
+        which `key` (or `RANKDUEL_KEY` of the environment) is shown. `bandit` is one of the registry as people type it,
+        or `module:Class`; None is `CertifiedSparring`, which loses the best ranker with probability `delta` at most
+        (0.01) and, with a `tolerance`, ends also where several are the same. A duel that is not told within
         `expires_after` seconds is not learnt any more. With `exist_ok`, a tournament that is there is opened, if it
         has these settings.
 
@@ -137,24 +140,19 @@ class Tournament:
         (None: the champion), `share` of the traffic takes part, each client sees `daily_cap` duels a day at most,
         there are `in_flight_cap` duels in flight at most, with `shadow` duels are chosen and none is shown.
         """
-        names = tuple(a_name("a ranker", ranker) for ranker in _listed("rankers", rankers))
-        _check_new(names, ())
-        if not names:
-            raise ValueError("a tournament needs at least one ranker")
-        if isinstance(expires_after, bool) or not isinstance(expires_after, int | float) or not 0 < expires_after < 1e9:
-            raise ValueError(f"expires_after must be a number of seconds, > 0 and < 1e9, got {expires_after!r}")
-        spec = _spec(bandit, delta, tolerance)
-        made = bandit_from(spec, len(names), seed=seed)
-        settings = Settings(
-            rankers=names,
-            bandit=_full(spec, made),
-            seed=made.seed,
-            interleaving=repr(interleaving_from(interleaving)),
-            expires_after=float(expires_after),
-            salt=secrets.token_hex(16),
-            **_dials(dials),
+        if (service := elsewhere(storage, key)) is not None:
+            given = {"bandit": bandit, "delta": delta, "tolerance": tolerance, "seed": seed, **dials}
+            given |= {"interleaving": interleaving, "expires_after": expires_after}
+            remote: Self = service.create(name, rankers=rankers, storage=storage, exist_ok=exist_ok, key=key, **given)
+            return remote
+        settings = _made(
+            rankers=rankers,
+            spec=_spec(bandit, delta, tolerance),
+            interleaving=interleaving,
+            expires_after=expires_after,
+            seed=seed,
+            dials=dials,
         )
-        _check_window(settings.attribution, settings.expires_after)
         writer = enter(storage, a_name("the name of a tournament", name))
         try:
             (created,) = writer.put(name, [Created(now(), settings.to_dict())]).result()
@@ -167,9 +165,35 @@ class Tournament:
             leave(writer, name)
             raise
 
+    def check_same(
+        self,
+        *,
+        rankers: Iterable[str],
+        bandit: str | None = None,
+        delta: float | None = None,
+        tolerance: float | None = None,
+        interleaving: str = "team_draft",
+        expires_after: float = _DAY,
+        seed: int | None = None,
+        **dials: Any,
+    ) -> None:
+        """Raise TournamentExists if `create` with these settings would have made another tournament."""
+        settings = _made(
+            rankers=rankers,
+            spec=_spec(bandit, delta, tolerance),
+            interleaving=interleaving,
+            expires_after=expires_after,
+            seed=seed,
+            dials=dials,
+        )
+        _check_same(self.name, _settings(self.storage, self.name), settings, seeded=seed is not None)
+
     @classmethod
-    def open(cls, name: str, *, storage: str) -> Self:
+    def open(cls, name: str, *, storage: str, key: str | None = None) -> Self:
         """Go on with a tournament, exactly where its journal ends."""
+        if (service := elsewhere(storage, key)) is not None:
+            remote: Self = service.open(name, storage=storage, key=key)
+            return remote
         writer = enter(storage, a_name("the name of a tournament", name))
         try:
             if name not in (known := writer.storage.names()):
@@ -602,7 +626,7 @@ class Tournament:
         body = {"duel": f"{session}-{number}", "reason": _said("reason", reason), "by": _said("by", by)}
         (state,) = self._writer.put(self.name, [Void(session, number, self.time(), body)]).result()
         if state is None:
-            raise ValueError(f"no duel {duel!r} in {self.name!r}")
+            raise UnknownDuel(f"no duel {duel!r:.200} in {self.name!r}")
         if state == "told":
             raise ValueError(f"duel {session}-{number} is learnt already: it cannot be void")
 
@@ -737,6 +761,36 @@ def _notify(find: "weakref.ref[Tournament]", events: list[Event], counts: dict[s
 
 def _settings(storage: Storage, name: str) -> Settings:
     return Settings.from_dict(next(storage.read(name)).body)
+
+
+def _made(
+    *,
+    rankers: Iterable[str],
+    spec: str,
+    interleaving: str,
+    expires_after: float,
+    seed: int | None,
+    dials: Mapping[str, Any],
+) -> Settings:
+    """The settings of a new tournament, checked."""
+    names = tuple(a_name("a ranker", ranker) for ranker in _listed("rankers", rankers))
+    _check_new(names, ())
+    if not names:
+        raise ValueError("a tournament needs at least one ranker")
+    if isinstance(expires_after, bool) or not isinstance(expires_after, int | float) or not 0 < expires_after < 1e9:
+        raise ValueError(f"expires_after must be a number of seconds, > 0 and < 1e9, got {expires_after!r}")
+    made = bandit_from(spec, len(names), seed=seed)
+    settings = Settings(
+        rankers=names,
+        bandit=_full(spec, made),
+        seed=made.seed,
+        interleaving=repr(interleaving_from(interleaving)),
+        expires_after=float(expires_after),
+        salt=secrets.token_hex(16),
+        **_dials(dials),
+    )
+    _check_window(settings.attribution, settings.expires_after)
+    return settings
 
 
 def _spec(bandit: str | None, delta: float | None, tolerance: float | None) -> str:

@@ -11,7 +11,7 @@ from rankduel.interleaving import Interleaved
 from rankduel.live.checked import brief, name, number, whole
 from rankduel.live.signals import Shown, Signal
 
-__all__ = ["MOST", "read_events"]
+__all__ = ["MOST", "read_events", "read_page"]
 
 MOST = 1_000  # events at once
 _LONGEST_OBJECT = 256  # characters, as UBI has it
@@ -96,7 +96,7 @@ def _event(item: Any) -> Signal | Shown:
     time = _time(event.get("timestamp"))
     attributes = _dictionary("event_attributes", event.get("event_attributes"))
     if action == "impression" and attributes.get("shown") is not None:
-        return Shown(query_id, _page(attributes["shown"]))
+        return Shown(query_id, read_page(attributes["shown"]))
     document = _dictionary("object", attributes.get("object")).get("object_id")
     position = _dictionary("position", attributes.get("position")).get("ordinal")
     signal = Signal(
@@ -147,7 +147,7 @@ def _document(what: str, value: object) -> str | int:
     return name(what, value, _LONGEST_OBJECT)
 
 
-def _page(stored: object) -> Interleaved:
+def read_page(stored: object) -> Interleaved:
     """A page from outside, with all that is needed to credit it, and nothing that breaks it."""
     page = _dictionary("shown", stored)
     method = page.get("method")

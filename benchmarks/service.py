@@ -1,0 +1,171 @@
+"""The HTTP service on loopback: single asks and tells, and batches, beside a bare "hello" of the same server."""
+
+import asyncio
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import perf_counter
+from typing import cast
+
+import uvloop
+
+RANKERS = [f"ranker {number}" for number in range(136)]
+_HELLO = """
+import logging, uvicorn
+from rankduel.service.logs import log_to_stderr
+from rankduel.service.serve import _bound, _config
+from rankduel.service.settings import ServiceSettings
+async def hello(scope, receive, send):
+    if scope["type"] == "lifespan":
+        for word in ("startup", "shutdown"):
+            await receive()
+            await send({"type": f"lifespan.{word}.complete"})
+        return
+    while (await receive()).get("more_body"):
+        pass
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"5")]})
+    await send({"type": "http.response.body", "body": b"hello"})
+log_to_stderr()
+settings = ServiceSettings(port=0)
+uvicorn.Server(_config(hello, settings)).run([_bound(settings)])
+"""
+_SERVE = "from rankduel.service import serve; serve({url!r}, port=0)"
+
+
+def report(*, quick: bool) -> None:
+    """Print the lines, all measured in one run on one disk; server and load generator share the machine."""
+    with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:  # in memory, /tmp would promise too much
+        seconds = 0.5 if quick else 5.0
+        with running(_HELLO) as port:
+            rate, times = uvloop.run(singles(port, seconds, hello=True))
+            print(f"\nHTTP service on loopback\nbare hello: {rate:,.0f} requests/s, p99 {_p99(times):.1f} ms")
+        with running(_SERVE.format(url=f"sqlite:///{folder}/duels.db")) as port:
+            uvloop.run(create(port))
+            rate, times = uvloop.run(singles(port, seconds))
+            print(f"single: {rate / 2:,.0f} asks and {rate / 2:,.0f} durable tells/s, p99 {_p99(times):.1f} ms")
+            rate, times = uvloop.run(batches(port, seconds, 100))
+            print(f"batches of 100: {rate:,.0f} duels (ask and durable tell)/s, p99 of a call {_p99(times):.1f} ms")
+
+
+def _p99(times: list[float]) -> float:
+    return 1e3 * sorted(times)[int(0.99 * len(times))]
+
+
+@contextmanager
+def running(code: str) -> Iterator[int]:
+    """A server in a process of its own; its port."""
+    with subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr is not None
+        try:
+            for line in server.stderr:
+                if '"listening"' in line:
+                    yield json.loads(line)["port"]
+                    break
+            else:
+                raise RuntimeError("the server did not start")
+        finally:
+            server.terminate()
+            assert server.wait(20) == 0 or "hello" in code
+
+
+class Connection(asyncio.Protocol):
+    """One request after the other on one connection; as little work as possible."""
+
+    def __init__(self) -> None:
+        self._buffer = b""
+        self._answer: asyncio.Future[bytes] | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """It can begin."""
+        self.transport = cast(asyncio.Transport, transport)
+
+    def data_received(self, data: bytes) -> None:
+        """Part of an answer."""
+        self._buffer += data
+        head, end, body = self._buffer.partition(b"\r\n\r\n")
+        if end and len(body) >= int(head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0]):
+            assert head.startswith((b"HTTP/1.1 200", b"HTTP/1.1 201")), self._buffer
+            self._buffer = b""
+            assert self._answer is not None
+            self._answer.set_result(body)
+
+    async def post(self, path: str, body: bytes) -> bytes:
+        """The body of the answer."""
+        self._answer = asyncio.get_running_loop().create_future()
+        head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+        self.transport.write(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+        return await self._answer
+
+
+async def connected(port: int) -> Connection:
+    """A new connection."""
+    _, connection = await asyncio.get_running_loop().create_connection(Connection, "127.0.0.1", port)
+    return connection
+
+
+async def create(port: int) -> None:
+    """Begin the tournament."""
+    body = {"name": "bench", "rankers": RANKERS, "seed": 1}
+    await (await connected(port)).post("/v1/tournaments", json.dumps(body).encode())
+
+
+async def _in_many(count: int, seconds: float, work: Callable[[int, float], object]) -> float:
+    started = perf_counter()
+    await asyncio.gather(*(work(number, started + seconds) for number in range(count)))  # type: ignore[call-overload]
+    return perf_counter() - started
+
+
+async def singles(port: int, seconds: float, *, hello: bool = False) -> tuple[float, list[float]]:
+    """Requests a second, half of them asks and half tells, and the seconds that each took."""
+    times: list[float] = []
+
+    async def work(number: int, until: float) -> None:
+        connection = await connected(port)
+
+        async def timed(path: str, body: bytes) -> bytes:
+            started = perf_counter()
+            answer = await connection.post(path, body)
+            times.append(perf_counter() - started)
+            return answer
+
+        duel = 0
+        while perf_counter() < until:
+            duel += 1
+            query = b'{"query_id":"%d.%d"}' % (number, duel)
+            asked = await timed("/v1/tournaments/bench/ask", query)
+            if hello:
+                continue
+            ticket = asked.partition(b'"ticket":"')[2].partition(b'"')[0]
+            told = await timed("/v1/tournaments/bench/tell", b'{"ticket":"%s","outcome":"tie"}' % ticket)
+            assert told.startswith(b'{"status":"accepted"'), told
+
+    took = await _in_many(32, seconds, work)
+    return len(times) / took, times
+
+
+async def batches(port: int, seconds: float, size: int) -> tuple[float, list[float]]:
+    """Duels a second, asked and told in batches, and the seconds that each call took."""
+    times: list[float] = []
+
+    async def work(number: int, until: float) -> None:
+        connection = await connected(port)
+        batch = 0
+        while perf_counter() < until:
+            batch += 1
+            queries = b",".join(b'{"query_id":"b%d.%d.%d"}' % (number, batch, duel) for duel in range(size))
+            started = perf_counter()
+            asked = await connection.post("/v1/tournaments/bench/ask", b'{"queries":[%s]}' % queries)
+            times.append(perf_counter() - started)
+            tickets = [part.partition(b'"')[0] for part in asked.split(b'"ticket":"')[1:]]
+            body = b",".join(b'{"ticket":"%s","outcome":"tie"}' % ticket for ticket in tickets)
+            started = perf_counter()
+            told = await connection.post("/v1/tournaments/bench/tell", b"[%s]" % body)
+            times.append(perf_counter() - started)
+            assert told.count(b'"accepted"') == size, told
+
+    took = await _in_many(8, seconds, work)
+    return len(times) / 2 * size / took, times

@@ -1,0 +1,53 @@
+"""The service as an ASGI app: the calls at their paths, behind one door."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+from typing import Any
+
+import msgspec
+from starlette.routing import Route, Router
+from starlette.types import Receive, Scope, Send
+
+from rankduel.service import operating, standing, traffic, upkeep
+from rankduel.service.calls import Call
+from rankduel.service.door import Door, Place
+from rankduel.service.limits import Buckets
+from rankduel.service.openapi import document
+from rankduel.service.problems import Problem
+from rankduel.service.service import Service
+from rankduel.service.settings import ServiceSettings
+
+__all__ = ["CALLS", "make_app"]
+
+CALLS: tuple[Call, ...] = (*traffic.CALLS, *operating.CALLS, *standing.CALLS, *upkeep.CALLS)
+
+
+def make_app(storage: str, settings: ServiceSettings | None = None) -> Door:
+    """The app for the tournaments of a storage, known by its address. It opens the storage when it starts."""
+    settings = settings or ServiceSettings()
+    service = Service(storage, settings)
+    service.openapi = msgspec.json.encode(document(CALLS, version("rankduel")))
+    buckets = Buckets(settings.rate, settings.burst)
+    wrong = Buckets(settings.wrong_keys, settings.wrong_keys_burst)
+    paths: dict[str, list[Call]] = {}
+    for call in CALLS:
+        paths.setdefault(call.path, []).append(call)
+    # The path with a verb comes before the one that would take the verb for a part of the name.
+    ordered = sorted(paths, key=lambda path: ("/ask" not in path and "/tell" not in path, ":" not in path))
+    routes = [Route(path, Place(service, paths[path], buckets, wrong)) for path in ordered]
+
+    @asynccontextmanager
+    async def life(_: Any) -> AsyncIterator[None]:
+        if not service.ready:
+            await service.begin()
+        try:
+            yield
+        finally:
+            await service.end()
+
+    return Door(service, Router(routes, redirect_slashes=False, default=_nothing, lifespan=life))
+
+
+async def _nothing(scope: Scope, receive: Receive, send: Send) -> None:
+    raise Problem("not-found", "no call has this address", value=scope["path"][:200])

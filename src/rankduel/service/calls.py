@@ -1,0 +1,84 @@
+"""What a call is: where it is found, who may make it, what it takes and gives. Routes and OpenAPI are made of it."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from msgspec import UnsetType
+
+if TYPE_CHECKING:
+    from rankduel.service.service import Service
+
+__all__ = ["Call", "Parameter", "Plain", "Request", "given"]
+
+
+@dataclass(slots=True)
+class Request:
+    """One request, as a call sees it: read, checked, and known who sent it."""
+
+    service: "Service"
+    by: str  # the name of the key, for the journal
+    path: dict[str, str]  # what stands for {name} in the path
+    query: dict[str, Any]  # the parameters behind the ?, checked
+    body: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """An answer that is no JSON of ours: its text and type."""
+
+    text: bytes
+    media: bytes
+    status: int = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter behind the ? of a path: a string, or a whole number within bounds."""
+
+    name: str
+    about: str
+    default: int | None = None  # of a number; None: a string
+    least: int = 0
+    most: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call. `scope` is what a key needs; None: no key is needed."""
+
+    method: str
+    path: str
+    scope: str | None
+    run: Callable[[Request], Awaitable[Any]]
+    answer: Any  # a type, or one of several; str: plain text
+    body: Any = None  # a type, or None
+    status: int = 200
+    problems: tuple[str, ...] = ()  # that only this call has, by name
+    parameters: tuple[Parameter, ...] = field(default=())
+    media: tuple[str, ...] = ("application/json",)  # of the body
+    optional: bool = False  # whether no body is one, too
+
+    @property
+    def name(self) -> str:
+        """How documents call it."""
+        return self.run.__name__
+
+    @property
+    def answers(self) -> tuple[Any, ...]:
+        """The types that an answer may have."""
+        return self.answer if isinstance(self.answer, tuple) else (self.answer,)
+
+    @property
+    def about(self) -> str:
+        """One sentence: the docstring of what is run."""
+        return (self.run.__doc__ or "").partition("\n")[0]
+
+
+def given(body: Any, *leave_out: str) -> dict[str, Any]:
+    """The fields of a body that were sent."""
+    return {
+        name: value
+        for name in body.__struct_fields__
+        if name not in leave_out and not isinstance(value := getattr(body, name), UnsetType)
+    }

@@ -1,0 +1,270 @@
+"""The door: who comes in, how much they may bring, and what they are told when they may not."""
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from time import perf_counter
+from typing import Any
+from urllib.parse import parse_qsl, unquote_to_bytes
+
+import msgspec
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from rankduel.service.calls import Call, Parameter, Plain, Request
+from rankduel.service.limits import Buckets, Hosts, is_loopback
+from rankduel.service.problems import Problem, problem_of
+from rankduel.service.service import Service
+
+__all__ = ["Door", "Place"]
+
+_log = logging.getLogger("rankduel.service")
+_access = logging.getLogger("rankduel.access")
+_HEADERS = [  # of every answer
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"content-security-policy", b"default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cache-control", b"no-store"),
+]
+_CLOSE = ((b"connection", b"close"),)  # what a client still sends of such a request is not worth reading
+_encode = msgspec.json.Encoder().encode
+
+
+class Door:
+    """Everything comes through here, is answered in time, and never with a stack trace."""
+
+    def __init__(self, service: Service, inside: ASGIApp) -> None:
+        self.service, self.inside = service, inside
+        self._hosts = Hosts(service.settings.names)
+        self._deadline = service.settings.deadline
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self.inside(scope, receive, send)
+            return
+        started, metrics = perf_counter(), self.service.metrics
+        metrics.in_flight += 1
+        try:
+            try:
+                async with asyncio.timeout(self._deadline):
+                    self._check_host(scope)
+                    scope["path"] = scope["raw_path"].decode("ascii")  # a name may have a slash, as %2F
+                    await self.inside(scope, receive, send)
+            except _Gone:
+                return
+            except TimeoutError:
+                late = Problem("deadline", f"no answer within {self._deadline:g} s", headers=_CLOSE)
+                await _refuse(scope, send, late)
+            except Exception as error:
+                await _refuse(scope, send, problem_of(error))
+        finally:
+            metrics.in_flight -= 1
+            seconds = perf_counter() - started
+            path, status = scope.get("declared", "other"), scope.get("status", 0)
+            metrics.seen(scope["method"] if path != "other" else "other", path, status, seconds)
+            if self.service.settings.access_log:
+                told = {"method": scope["method"], "path": path, "status": status, "seconds": round(seconds, 6)}
+                _access.info("request", extra=told)
+
+    def _check_host(self, scope: Scope) -> None:
+        hosts = [value for name, value in scope["headers"] if name == b"host"]
+        if len(hosts) != 1 or hosts[0].decode("latin-1") not in self._hosts:
+            shown = b", ".join(hosts).decode("latin-1")
+            raise Problem("bad-host", "the Host header names another server; settings have `hosts`", value=shown[:200])
+
+
+class Place:
+    """All calls at one path: which one, may the client make it, and what does it get."""
+
+    def __init__(self, service: Service, calls: Sequence[Call], buckets: Buckets, wrong: Buckets) -> None:
+        self.service = service
+        self.path = calls[0].path
+        self._calls = {call.method: call for call in calls}
+        if "GET" in self._calls:
+            self._calls["HEAD"] = self._calls["GET"]
+        self._decoders = {
+            call.method: msgspec.json.Decoder(call.body) for call in calls if call.body not in (None, bytes)
+        }
+        self._buckets, self._wrong = buckets, wrong
+
+    @property
+    def methods(self) -> list[str]:
+        """What may be done here."""
+        return list(self._calls)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, or raise why not."""
+        scope["declared"] = self.path
+        method = scope["method"]
+        call = self._calls.get(method)
+        if call is None:
+            allowed = ", ".join(self._calls)
+            raise Problem("wrong-method", f"expected {allowed}", value=method, headers=((b"allow", allowed.encode()),))
+        headers = dict(scope["headers"])
+        query = _query(call, scope["query_string"])
+        by = "anybody" if call.scope is None else self._let_in(scope, headers, call, query)
+        path = {name: _text(value) for name, value in scope["path_params"].items()}
+        body = None
+        if call.body is not None:
+            raw = await self._read(receive, headers)
+            body = self._decoded(call, headers, raw)
+        answer = await call.run(Request(self.service, by, path, query, body))
+        if not isinstance(answer, Plain):
+            answer = Plain(_encode(answer), b"application/json", call.status)
+        await _send(scope, send, answer)
+
+    # Who
+
+    def _let_in(self, scope: Scope, headers: Mapping[bytes, bytes], call: Call, query: dict[str, Any]) -> str:
+        """The name of the key, if it may make this call."""
+        address = scope["client"][0] if scope.get("client") else ""
+        ring = self.service.ring
+        in_address = query.pop("key", None)
+        if not ring.made:
+            self._check_local(address, headers)
+            self._count(address)
+            return "loopback"
+        shown = headers.get(b"authorization", b"").decode("latin-1")
+        scheme, _, text = shown.partition(" ")
+        if in_address is not None:
+            scheme, text = "bearer", in_address
+        if scheme.lower() != "bearer" or not text:
+            raise Problem("no-key", "send it as Authorization: Bearer rd_...", headers=_CHALLENGE)
+        key = ring.find(text.strip())
+        if key is None:
+            if (wait := self._wrong.take(address)) > 0:
+                raise Problem("too-many-wrong-keys", "come back later", headers=_retry(wait))
+            raise Problem("wrong-key", "it is not known here, or was revoked", headers=_CHALLENGE)
+        assert call.scope is not None
+        if not key.may(call.scope):
+            raise Problem("wrong-scope", f"this needs the scope {call.scope}", value=list(key.scopes))
+        if in_address is not None and key.scopes != ("ingest",):
+            raise Problem("wrong-scope", "a key in an address may have no scope but ingest", value=list(key.scopes))
+        self._count(key.id)
+        return key.name
+
+    def _check_local(self, address: str, headers: Mapping[bytes, bytes]) -> None:
+        """Without any key only this machine comes in, and not a page of another site in a browser on this machine."""
+        if not is_loopback(address) or b"forwarded" in headers or b"x-forwarded-for" in headers:
+            raise Problem("no-key", "without a key only this machine may come in", headers=_CHALLENGE)
+        origin = headers.get(b"origin")
+        site = headers.get(b"sec-fetch-site", b"none")
+        if site not in (b"none", b"same-origin") or (
+            origin is not None and origin.partition(b"://")[2] != headers.get(b"host")
+        ):
+            raise Problem("cross-site", "make a key", value=(origin or site).decode("latin-1")[:200])
+
+    def _count(self, who: str) -> None:
+        if (wait := self._buckets.take(who)) > 0:
+            raise Problem("too-many-requests", "come back later", headers=_retry(wait))
+
+    # What
+
+    async def _read(self, receive: Receive, headers: Mapping[bytes, bytes]) -> bytes:
+        largest = self.service.settings.largest_body
+        told = headers.get(b"content-length", b"0")
+        if not told.isdigit() or int(told) > largest:
+            raise _too_large(largest)
+        message = await receive()
+        parts: list[bytes] = []
+        size = 0
+        while True:
+            if message["type"] == "http.disconnect":
+                raise _Gone
+            part = message.get("body", b"")
+            size += len(part)
+            if size > largest:
+                raise _too_large(largest)
+            if not message.get("more_body"):
+                return part if not parts else b"".join((*parts, part))
+            parts.append(part)
+            message = await receive()
+
+    def _decoded(self, call: Call, headers: Mapping[bytes, bytes], raw: bytes) -> Any:
+        if not raw and call.optional:
+            return call.body()
+        media = headers.get(b"content-type", b"").partition(b";")[0].strip().lower().decode("latin-1")
+        if media not in call.media:
+            raise Problem("wrong-media-type", f"expected {' or '.join(call.media)}", value=media[:200])
+        decoder = self._decoders.get(call.method)
+        if decoder is None:
+            return raw
+        try:
+            return decoder.decode(raw)
+        except msgspec.ValidationError as error:
+            message, _, at = str(error).partition(" - at `")
+            raise Problem("bad-value", message, at=at.rstrip("`") or "$") from None
+        except (msgspec.DecodeError, UnicodeError) as error:
+            raise Problem("bad-request", str(error)) from None
+        except RecursionError:
+            raise Problem("too-deep", "a body of this service needs no such depth") from None
+
+
+class _Gone(Exception):  # noqa: N818 - no error: the client has left
+    pass
+
+
+def _too_large(largest: int) -> Problem:
+    return Problem("too-large", f"a body has at most {largest} bytes", headers=_CLOSE)
+
+
+_CHALLENGE = ((b"www-authenticate", b'Bearer realm="rankduel"'),)
+
+
+def _retry(wait: float) -> tuple[tuple[bytes, bytes], ...]:
+    return ((b"retry-after", b"%d" % (wait + 1)),)
+
+
+def _text(part: str) -> str:
+    """A part of a path, as it was meant."""
+    try:
+        return unquote_to_bytes(part).decode()
+    except UnicodeDecodeError:
+        raise Problem("bad-request", "a path must be UTF-8", value=part[:200]) from None
+
+
+def _query(call: Call, raw: bytes) -> dict[str, Any]:
+    """The parameters behind the ?."""
+    values: dict[str, Any] = {known.name: known.default for known in call.parameters if known.default is not None}
+    if not raw:
+        return values
+    parameters = {known.name: known for known in call.parameters}
+    try:
+        pairs = parse_qsl(raw.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=20)
+    except ValueError:
+        raise Problem("bad-request", "the query of the address cannot be read") from None
+    for name, text in pairs:
+        if name not in parameters:
+            expected = ", ".join(parameters) or "none"
+            raise Problem("bad-value", f"unknown parameter, expected {expected}", value=name[:200])
+        values[name] = _value(parameters[name], text)
+    return values
+
+
+def _value(parameter: Parameter, text: str) -> Any:
+    if parameter.default is None:
+        return text
+    if not (text.isascii() and text.isdecimal() and len(text) < 16 and parameter.least <= int(text) <= parameter.most):
+        expected = f"a whole number from {parameter.least} to {parameter.most}"
+        raise Problem("bad-value", f"{parameter.name} must be {expected}", value=text[:200])
+    return int(text)
+
+
+async def _send(scope: Scope, send: Send, answer: Plain, more: Sequence[tuple[bytes, bytes]] = ()) -> None:
+    scope["status"] = answer.status
+    headers = [(b"content-type", answer.media), (b"content-length", b"%d" % len(answer.text)), *_HEADERS, *more]
+    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+    await send({"type": "http.response.body", "body": answer.text})
+
+
+async def _refuse(scope: Scope, send: Send, problem: Problem) -> None:
+    if problem.kind.status >= 500:
+        told = {"path": scope.get("declared", "other"), "problem": problem.kind.name}
+        _log.error("a request has failed", extra=told, exc_info=problem.__cause__)
+    if "status" in scope:
+        return  # the answer has begun: the server closes the connection
+    answer = Plain(_encode(problem.body()), b"application/problem+json", problem.kind.status)
+    await _send(scope, send, answer, problem.headers)

@@ -1,0 +1,83 @@
+"""What all calls share: the open tournaments, who may come in, and what is counted."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+from rankduel.errors import StorageError
+from rankduel.live import Tournament
+from rankduel.live.storage import Told
+from rankduel.service.gathering import Gathering, Telling
+from rankduel.service.house import House
+from rankduel.service.keys import KeyRing
+from rankduel.service.metrics import Metrics
+from rankduel.service.settings import ServiceSettings
+
+__all__ = ["Service"]
+
+_THREADS = 16  # for what waits: for the disk, or for another thread
+_log = logging.getLogger("rankduel.service")
+T = TypeVar("T")
+
+
+class Service:
+    """One server's half of everything: it begins with the app and ends with it."""
+
+    def __init__(self, storage: str, settings: ServiceSettings) -> None:
+        self.storage, self.settings = storage, settings
+        self.metrics = Metrics()
+        self.ring = KeyRing(())
+        self.ready = False
+        self.openapi = b""
+        self.house: House
+        self._gatherings: dict[str, Gathering] = {}
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="rankduel service")
+        self._watch: asyncio.Task[None] | None = None
+
+    async def begin(self) -> None:
+        """Open the storage and all its tournaments."""
+        self.house = await self.off(House, self.storage)
+        self.ring = await self.off(KeyRing.of, self.house.storage)
+        try:
+            self.settings.check(self.ring)
+            await self.off(self.house.open_all)
+        except BaseException:
+            await self.off(self.house.close)
+            raise
+        self._watch = asyncio.create_task(self._watch_keys())
+        self.ready = True
+
+    async def end(self) -> None:
+        """Write what is left, and let go of the storage."""
+        self.ready = False
+        if self._watch is not None:
+            self._watch.cancel()
+            await self.off(self.house.close)
+        self._threads.shutdown()
+
+    async def off(self, work: Callable[..., T], *given: Any) -> T:
+        """Do something that takes a while in another thread, so that others are answered meanwhile."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work, *given)
+
+    async def tournament(self, name: str) -> Tournament:
+        """A tournament by its name."""
+        t = self.house.tournaments.get(name)
+        return t if t is not None else await self.off(self.house.open, name)
+
+    async def tell(self, t: Tournament, told: Sequence[Telling]) -> list[Told]:
+        """Tell a tournament; on return it is durable."""
+        gathering = self._gatherings.get(t.name)
+        if gathering is None:
+            gathering = self._gatherings[t.name] = Gathering(t)
+        return await gathering.tell(told)
+
+    async def _watch_keys(self) -> None:
+        """Keys are made and revoked by other processes, too."""
+        while True:
+            await asyncio.sleep(self.settings.keys_every)
+            try:
+                self.ring = await self.off(KeyRing.of, self.house.storage)
+            except StorageError as error:
+                _log.error("keys cannot be read: the last ones stay valid", extra={"error": str(error)})

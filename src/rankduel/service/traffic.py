@@ -1,0 +1,198 @@
+"""The calls of a search application: ask, show, tell, and what users did."""
+
+import asyncio
+from typing import Any
+
+from rankduel.interleaving import Interleaved
+from rankduel.live import LiveDuel, Status, Tournament
+from rankduel.live.storage import Told
+from rankduel.live.tournament import Clicks
+from rankduel.live.ubi import read_events, read_page
+from rankduel.service.bodies import (
+    Ask,
+    Asked,
+    DuelOut,
+    Ingested,
+    ReceiptOut,
+    Receipts,
+    Show,
+    StatusOut,
+    Tell,
+    Tells,
+)
+from rankduel.service.calls import Call, Parameter, Request
+from rankduel.service.gathering import Telling
+from rankduel.service.problems import Problem
+from rankduel.types import Outcome
+
+__all__ = ["CALLS"]
+
+_STRETCH = 100  # duels that are chosen before others have their turn
+_OUTCOMES = {outcome.value: outcome for outcome in Outcome}
+
+
+async def ask(request: Request) -> DuelOut | Asked:
+    """The two rankers that should meet for a query, or for each of many."""
+    body: Ask = request.body
+    t = await request.service.tournament(request.path["name"])
+    if body.n is None and body.queries is None:
+        duel = t.ask(body.query_id, body.client_id)
+        request.service.metrics.asked[duel.serve] += 1
+        return _out(duel, body.query_id, t.settings.interleaving)
+    asked = _queries(body)
+    duels: list[DuelOut] = []
+    method = t.settings.interleaving
+    for start in range(0, len(asked), _STRETCH):
+        if start:
+            await asyncio.sleep(0)
+        stretch = asked[start : start + _STRETCH]
+        for (query_id, _), duel in zip(stretch, t.ask_many(stretch), strict=True):
+            duels.append(_out(duel, query_id, method))
+    request.service.metrics.asked.update(duel.serve for duel in duels)
+    return Asked(duels=duels)
+
+
+def _queries(body: Ask) -> list[tuple[str | None, str | None]]:
+    """Query and client of each duel of a batch. The same batch asks for the same duels again."""
+    if body.n is not None and body.queries is not None:
+        raise Problem("bad-value", "send n or queries, not both", value=body.n)
+    if body.queries is not None:
+        if body.query_id is not None:
+            raise Problem("bad-value", "send query_id or queries, not both", value=body.query_id)
+        return [(query.query_id, query.client_id or body.client_id) for query in body.queries]
+    assert body.n is not None
+    if body.query_id is None:
+        return [(None, body.client_id)] * body.n
+    return [(f"{body.query_id}.{number}", body.client_id) for number in range(body.n)]
+
+
+def _out(duel: LiveDuel, query_id: str | None, method: str) -> DuelOut:
+    return DuelOut(
+        duel=duel.id,
+        first=duel.first,
+        second=duel.second,
+        seed=duel.seed,
+        expires=duel.expires,
+        ticket=duel.ticket,
+        serve=duel.serve,
+        why=duel.why,
+        interleaving=method,
+        query_id=query_id,
+    )
+
+
+async def tell(request: Request) -> ReceiptOut | Receipts:
+    """Who won a duel, or many; the answer comes when all of it is durable."""
+    body: Tell | list[Tell] = request.body
+    service = request.service
+    t = await service.tournament(request.path["name"])
+    if isinstance(body, Tell):
+        (told,) = await service.tell(t, [_telling(t, body, "$")])
+        service.metrics.told[told.status] += 1
+        return _one(told, body)
+    all_told = await service.tell(t, [_telling(t, item, f"$[{place}]") for place, item in enumerate(body)])
+    service.metrics.told.update(told.status for told in all_told)
+    return Receipts(receipts=[ReceiptOut(status=status, outcome=outcome) for status, outcome in all_told])
+
+
+def _telling(t: Tournament, item: Tell, at: str) -> Telling:
+    duel = item.ticket or item.duel
+    if duel is None:
+        raise Problem("bad-value", "expected a ticket or a duel", at=at)
+    if (item.outcome is None) == (item.clicks is None):
+        raise Problem("bad-value", "expected an outcome or clicks", at=at)
+    if item.outcome is not None:
+        return duel, _OUTCOMES[item.outcome]
+    if item.shown is None:
+        raise Problem("bad-value", "clicks are credited on the page that was shown: expected shown", at=at)
+    return duel, Clicks(tuple(item.clicks or ()), _page(t, item.shown, f"{at}.shown"))
+
+
+def _page(t: Tournament, shown: dict[str, Any], at: str) -> Interleaved:
+    """A page from outside, made by the tournament's method."""
+    try:
+        page = read_page(shown)
+    except (ValueError, TypeError, LookupError) as error:
+        raise Problem("bad-value", f"not a page: {error}"[:1000], at=at) from None
+    if page.method != t.method.name:
+        raise Problem("bad-value", f"the pages of {t.name!r} are made by {t.method.name}", value=page.method, at=at)
+    return page
+
+
+def _one(told: Told, body: Tell) -> ReceiptOut:
+    duel = body.ticket or body.duel
+    if told.status == Status.CONFLICT:
+        raise Problem("conflict", f"{told.outcome} is stored, and stays", outcome=told.outcome, value=body.outcome)
+    if told.status == Status.UNKNOWN:
+        raise Problem("unknown-duel", "no such duel in this tournament, or a ticket that is not ours", value=duel)
+    return ReceiptOut(status=told.status, outcome=told.outcome)
+
+
+async def show(request: Request) -> StatusOut:
+    """The page of a duel was shown."""
+    body: Show = request.body
+    t = await request.service.tournament(request.path["name"])
+    duel = body.ticket or body.duel
+    if duel is None:
+        raise Problem("bad-value", "expected a ticket or a duel", at="$")
+    page = _page(t, body.shown, "$.shown")
+    status = await request.service.off(t.show, duel, page)
+    if status == Status.UNKNOWN:
+        raise Problem("unknown-duel", "no such duel in this tournament, or a ticket that is not ours", value=duel)
+    return StatusOut(status=status)
+
+
+async def ingest(request: Request) -> Ingested:
+    """Take in what users did, as events of User Behavior Insights (UBI) 1.3."""
+    service = request.service
+    read = await service.off(read_events, request.body)
+    errors = [one for one in read if isinstance(one, str)]
+    if len(errors) == len(read):
+        raise Problem("bad-value", errors[0][:1000] if errors else "expected an event")
+    statuses = ["invalid"] * len(read)
+    left = [place for place, one in enumerate(read) if not isinstance(one, str)]
+    for name in await _addressed(request):
+        t = await service.tournament(name)
+        seen = [one for place in left if not isinstance(one := read[place], str)]
+        for place, status in zip(left, await service.off(t.observe, seen), strict=True):
+            statuses[place] = status.value
+        left = [place for place in left if statuses[place] == Status.UNKNOWN]
+        if not left:
+            break
+    service.metrics.events.update(statuses)
+    return Ingested(statuses=statuses, errors=errors)
+
+
+async def _addressed(request: Request) -> list[str]:
+    """The tournaments that events may belong to: the one that is named, or all that are not over."""
+    if (named := request.query.get("tournament")) is not None:
+        return [named]
+    service = request.service
+    names = await service.off(service.house.names)
+    names = [name for name in names if (await service.tournament(name)).status != "stopped"]
+    if not names:
+        raise Problem("unknown-tournament", "there is no tournament that is not stopped")
+    return names
+
+
+_AT = "/v1/tournaments/{name}"
+_ONE = ("unknown-tournament", "unknown-duel")
+CALLS = (
+    Call("POST", _AT + "/ask", "ask", ask, (DuelOut, Asked), Ask, problems=("unknown-tournament",)),
+    Call("POST", _AT + "/tell", "tell", tell, (ReceiptOut, Receipts), Tell | Tells, problems=(*_ONE, "conflict")),
+    Call("POST", _AT + "/show", "tell", show, StatusOut, Show, problems=(*_ONE, "conflict")),
+    Call(
+        "POST",
+        "/v1/events",
+        "ingest",
+        ingest,
+        Ingested,
+        bytes,
+        problems=("unknown-tournament",),
+        parameters=(
+            Parameter("tournament", "Whose events they are; without it, that of the query is looked for."),
+            Parameter("key", "An API key with no scope but ingest, for sendBeacon, which cannot send headers."),
+        ),
+        media=("application/json", "application/x-ndjson", "text/plain"),
+    ),
+)

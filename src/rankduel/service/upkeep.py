@@ -1,0 +1,42 @@
+"""The calls of machines: is it alive, is it ready, what has it done, and what can be called."""
+
+from rankduel.service.calls import Call, Plain, Request
+from rankduel.service.problems import Problem
+
+__all__ = ["CALLS"]
+
+_TEXT = b"text/plain; charset=utf-8"
+
+
+async def livez(request: Request) -> Plain:
+    """Whether the server answers at all."""
+    return Plain(b"ok\n", _TEXT)
+
+
+async def readyz(request: Request) -> Plain:
+    """Whether it takes requests: the storage is open, and can be read."""
+    service = request.service
+    if not service.ready:
+        raise Problem("stopping", "not ready")
+    await service.off(service.house.names)
+    return Plain(b"ok\n", _TEXT)
+
+
+async def metrics(request: Request) -> Plain:
+    """Counters, as Prometheus reads them."""
+    lines = list(request.service.metrics.lines())
+    lines += await request.service.off(request.service.house.metrics)
+    return Plain("\n".join([*lines, ""]).encode(), b"text/plain; version=0.0.4; charset=utf-8")
+
+
+async def openapi(request: Request) -> Plain:
+    """The OpenAPI 3.1 document: this one."""
+    return Plain(request.service.openapi, b"application/json")
+
+
+CALLS = (
+    Call("GET", "/livez", None, livez, str),
+    Call("GET", "/readyz", None, readyz, str, problems=("stopping", "storage")),
+    Call("GET", "/metrics", "read", metrics, str),
+    Call("GET", "/v1/openapi.json", None, openapi, dict),
+)
