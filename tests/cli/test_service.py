@@ -16,6 +16,7 @@ from client.service import running
 from rankduel.cli import main
 from rankduel.cli.config import ABOUT, Config, commented, read_config
 from rankduel.live import storage_at
+from rankduel.live.exchange import read_parquet
 from rankduel.service import ServiceSettings
 
 CREATE = ("tournaments", "create", "home", "--ranker", "bm25", "--ranker", "=ltr", "--seed", "1", "--baseline", "bm25")
@@ -178,6 +179,14 @@ def test_exports(folder: Path) -> None:
     assert "is not overwritten" in wrong("tournaments", "export", "home", "--out", "journal.ndjson", cwd=folder)
     told = wrong("tournaments", "export", "home", "--format", "parquet", cwd=folder)
     assert "a Parquet file cannot go to stdout: --out FILE" in told
+    parquet = ("--what", "battles", "--format", "parquet", "--out", "battles.parquet")
+    without = run("tournaments", "export", "home", *parquet, cwd=folder, without="pyarrow")
+    assert (without.returncode, without.stderr.count("\n")) == (2, 1)
+    assert "pip install 'rankduel[parquet]'" in without.stderr
+    assert not (folder / "battles.parquet").exists()
+    assert export(*parquet) == ""
+    with (folder / "battles.parquet").open("rb") as file:
+        assert len(list(read_parquet(file))) == 40
 
 
 def test_keys(folder: Path) -> None:

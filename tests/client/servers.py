@@ -3,6 +3,7 @@
 import json
 import os
 import socket
+import ssl
 import struct
 import threading
 import time
@@ -29,8 +30,9 @@ Behaviour = Callable[["Server", socket.socket, str, bytes], None]  # the request
 class Server:
     """A server that answers each request as `behaves` says, and remembers what it was sent."""
 
-    def __init__(self, behaves: Behaviour) -> None:
+    def __init__(self, behaves: Behaviour, tls: ssl.SSLContext | None = None) -> None:
         self.behaves = behaves
+        self._tls = tls
         self.requests: list[tuple[str, bytes]] = []
         self.heads: list[bytes] = []
         self.connections = 0
@@ -38,7 +40,7 @@ class Server:
         self._open: list[socket.socket] = []
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=128)
         self.port: int = self._listener.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.url = f"http://127.0.0.1:{self.port}" if tls is None else f"https://127.0.0.1:{self.port}"
         threading.Thread(target=self._accept, daemon=True).start()
 
     def _accept(self) -> None:
@@ -53,6 +55,8 @@ class Server:
 
     def _serve(self, connection: socket.socket) -> None:
         try:
+            if self._tls is not None:
+                connection = self._tls.wrap_socket(connection, server_side=True)
             with connection, connection.makefile("rb") as stream:
                 while line := stream.readline():
                     head, length = line, 0
@@ -77,9 +81,9 @@ class Server:
 
 
 @contextmanager
-def serving(behaves: Behaviour) -> Iterator[Server]:
+def serving(behaves: Behaviour, tls: ssl.SSLContext | None = None) -> Iterator[Server]:
     """A server, for a while."""
-    server = Server(behaves)
+    server = Server(behaves, tls)
     try:
         yield server
     finally:

@@ -1,22 +1,22 @@
 """The real service, in a process of its own."""
 
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 
 @contextmanager
-def running(storage: str, *options: str, cwd: Path | None = None) -> Iterator[str]:
-    """`rankduel serve` on a free port: its address. It is stopped in the end."""
+def running(storage: str, *options: str, end: signal.Signals = signal.SIGTERM) -> Iterator[str]:
+    """`rankduel serve` on a free port: its address. In the end it is stopped, or killed."""
     command = [sys.executable, "-m", "rankduel", "serve", "--storage", storage, "--port", "0", *options]
-    with subprocess.Popen(command, cwd=cwd, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         try:
             yield f"http://127.0.0.1:{port_of(process)}"
         finally:
-            process.terminate()
+            process.send_signal(end)
             try:
                 process.communicate(timeout=30)
             except subprocess.TimeoutExpired:

@@ -17,8 +17,11 @@ from client.servers import Server, answer, serving, well
 from rankduel.client import Client, Counters, outbox
 from rankduel.interleaving import TeamDraftInterleaving
 from rankduel.live import LiveDuel
+from rankduel.live.signals import Shown, Signal
+from rankduel.live.ubi import read_events
 from rankduel.types import Outcome
 
+CLICK = Signal("q-1", "click", "d4", 2, 1_800_000_000.0, None, "e-1")
 PAGE = TeamDraftInterleaving().interleave(["a", "b", "c"], ["c", "d"], k=3, seed=1)
 
 
@@ -76,6 +79,34 @@ def test_what_is_sent(service: Server) -> None:
         shown = [json.loads(body) for line, body in service.requests if line.endswith("/show")]
         assert shown == [{"ticket": "signed", "shown": own}, {"duel": "3-17", "shown": page}]
         assert client.counters == Counters(asks=1, answered=1, queued=6, sent=6, accepted=4)
+
+
+def test_signals() -> None:
+    def ingests(server: Server, connection: socket.socket, line: str, body: bytes) -> None:
+        answer(connection, {"statuses": ["accepted", "duplicate", "invalid"][: len(json.loads(body))], "errors": []})
+
+    with serving(ingests) as server, Client(server.url, "home search") as client:
+        assert client.observe(
+            [CLICK, CLICK._replace(object=None, position=None, dwell=3.5, key=""), Shown("q-1", PAGE)]
+        )
+        assert client.flush()
+        ((line, body),) = server.requests
+        assert line == "POST /v1/events?tournament=home+search"
+        click, dwelt, shown = json.loads(body)
+        assert click == {
+            "query_id": "q-1",
+            "action_name": "click",
+            "timestamp": 1_800_000_000_000,
+            "event_attributes": {"object": {"object_id": "d4"}, "position": {"ordinal": 2}},
+            "event_id": "e-1",
+        }
+        assert (dwelt["event_attributes"], "event_id" in dwelt) == ({"dwell": 3.5}, False)
+        assert shown["action_name"] == "impression"
+        signals = read_events(body)
+        assert isinstance(signals[0], Signal)
+        assert signals[0][:-1] == CLICK[:-1]
+        assert signals[2] == Shown("q-1", PAGE)
+        assert client.counters == Counters(queued=3, sent=2, accepted=1, duplicate=1, rejected=1)
 
 
 def test_the_key_of_the_environment(service: Server, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -254,6 +285,19 @@ def test_the_end_of_a_program_sends_what_is_left(service: Server) -> None:
     assert len(told(service)) == 50
 
 
+def test_the_end_of_a_program_waits_for_the_slowest_client_only(service: Server) -> None:
+    with serving(servers.hangs) as hanging:
+        code = f"""
+from rankduel.client import Client
+from rankduel.types import Outcome
+clients = [Client(url, "search", exit_timeout=1) for url in [{hanging.url!r}] * 4 + [{service.url!r}] * 4]
+for client in clients:
+    client.tell("1-1", Outcome.FIRST)
+"""
+        subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+        assert len(told(service)) == 4
+
+
 def test_the_end_of_a_program_does_not_wait_for_ever() -> None:
     with serving(servers.hangs) as server:
         script = SCRIPT.format(url=server.url)
@@ -277,6 +321,9 @@ def test_the_end_of_a_program_does_not_wait_for_ever() -> None:
         (lambda c: c.tell("1-1", clicks=["x" * 300_000]), ValueError, "too many to send"),
         (lambda c: c.show("1-1"), ValueError, "which page was shown"),
         (lambda c: c.show("1-1", {"documents": []}), TypeError, "a page is what duel.interleave"),
+        (lambda c: c.observe(CLICK), TypeError, "seen must be a list"),
+        (lambda c: c.observe([{"action": "click"}]), TypeError, "what was seen is a Signal or Shown"),
+        (lambda c: c.observe([CLICK, CLICK._replace(query_id="")]), ValueError, "query_id must be 1 to 200"),
         (lambda c: c.flush("soon"), ValueError, "timeout must be a number of seconds"),
     ],
 )

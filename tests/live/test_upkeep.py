@@ -132,6 +132,24 @@ def test_a_storage_in_use(played: str, tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*.part*"))
 
 
+def test_what_came_after_a_backup_is_not_mistaken_for_something_else(played: str, tmp_path: Path) -> None:
+    with Tournament.open("search", storage=played) as t:
+        t.start()
+        t.tell(t.ask(), Outcome.FIRST)
+        backup(played, tmp_path / "copy.db")
+    with Tournament.open("search", storage=played) as t:
+        later = [t.ask(f"later {number}") for number in range(30)]
+    with Tournament.open("search", storage=f"sqlite:///{tmp_path}/copy.db") as t:
+        again = [t.ask(f"again {number}") for number in range(30)]
+        assert {duel.id for duel in later}.isdisjoint({duel.id for duel in again})
+        wins = {line.ranker: line.wins for line in t.leaderboard()}
+        assert t.tell(later[7].id or "", Outcome.FIRST).status == "unknown"
+        assert t.tell(later[7].ticket or "", Outcome.FIRST).status == "accepted"
+        wins[later[7].first] += 1
+        assert {line.ranker: line.wins for line in t.leaderboard()} == wins
+    assert wrong(f"sqlite:///{tmp_path}/copy.db") == []
+
+
 def test_a_backup_overwrites_nothing(played: str, tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("precious")
     with pytest.raises(StorageError, match="is there already: a backup overwrites nothing"):

@@ -117,7 +117,7 @@ def _declare_create(parser: ArgumentParser) -> None:
 def _run(parser: ArgumentParser, act: Callable[[str, Namespace], int], options: Namespace) -> int:
     try:
         return act(place_of(parser, options), options)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, ImportError) as error:  # ImportError: an extra is not installed
         parser.error(str(error))
 
 

@@ -234,10 +234,12 @@ def _forked() -> None:
 
 
 def _ended() -> None:
-    """All clients close at the same time, so that the program waits for the slowest one only."""
-    due = monotonic() + max((client.exit_timeout for client in _clients), default=0.0)
-    for client in list(_clients):
-        client.close(max(0.0, min(client.exit_timeout, due - monotonic())))
+    """The end of the program. All clients send at the same time, so it waits for the slowest one only."""
+    began, clients = monotonic(), list(_clients)
+    for client in clients:
+        client.flush(max(0.0, began + client.exit_timeout - monotonic()))
+    for client in clients:
+        client.close(0)
 
 
 os.register_at_fork(after_in_child=_forked)

@@ -85,7 +85,7 @@ class Outbox:
                 return False
             self._queue.append(_Item(route, text))
             self._tally.add(queued=1)
-            if self._thread is None:
+            if self._thread is None or not self._thread.is_alive():
                 self._start()
             elif len(self._queue) == 1:
                 self._changed.notify_all()
@@ -138,10 +138,12 @@ class Outbox:
 
     def _run(self) -> None:
         while batch := self._next():
-            self._deliver(batch)
-            with self._changed:
-                self._taken -= len(batch)
-                self._changed.notify_all()
+            try:
+                self._deliver(batch)
+            finally:
+                with self._changed:
+                    self._taken -= len(batch)
+                    self._changed.notify_all()
 
     def _next(self) -> list[_Item]:
         """The next batch; empty at the end."""

@@ -25,6 +25,7 @@ from rankduel.live import (
     Status,
 )
 from rankduel.live.answers import Health
+from rankduel.live.attribution import Attribution
 from rankduel.live.elsewhere import SCHEMES
 from rankduel.live.signals import Shown, Signal
 from rankduel.live.state import Settings
@@ -196,8 +197,14 @@ class RemoteTournament:
     @property
     def settings(self) -> Settings:
         """What it is made of, as it is now. Seed and salt stay with the service: here they are -1 and empty."""
-        given = _field(self._look(), "settings")
-        return Settings.from_dict({"seed": -1, "salt": "", **given, "rankers": self.rankers})
+        (created,) = _lines(self._page("journal", 1, 0), "events")
+        rankers = _field(_field(created, "body"), "rankers")
+        return Settings.from_dict({"rankers": rankers, "seed": -1, "salt": "", **_field(self._look(), "settings")})
+
+    @property
+    def attribution(self) -> Attribution:
+        """How what users do becomes the outcome of a duel."""
+        return Attribution.from_dict(self.settings.attribution or {})
 
     @property
     def rankers(self) -> list[str]:

@@ -18,6 +18,7 @@ __all__ = ["Answer", "Failure", "Transport"]
 
 _IDLE = 32  # connections that are kept open
 _LARGEST = 1 << 20  # bytes of an answer; more is not read
+_BUFFER = 2048  # bytes read at once: enough for a duel, and quickly parsed, since time is looked at between two reads
 _LONGEST_PAUSE = 60.0  # seconds that a server may ask to be left alone
 _CLOSED_WHILE_IDLE = (ConnectionError, http.client.RemoteDisconnected)
 
@@ -192,7 +193,7 @@ class _Line:
 
     def makefile(self, _mode: str) -> io.BufferedReader:
         """What HTTPResponse reads from."""
-        return io.BufferedReader(_Reader(self))
+        return io.BufferedReader(_Reader(self), _BUFFER)
 
     def close(self) -> None:
         self._connection.close()

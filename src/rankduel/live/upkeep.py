@@ -20,6 +20,7 @@ __all__ = ["MIGRATIONS", "Finding", "backup", "upgrade", "verify"]
 
 # What leads from a schema to the next one, as statements of SQL for each kind of storage: {1: {"sqlite": "ALTER ..."}}
 MIGRATIONS: dict[int, dict[str, str]] = {}
+_AHEAD = 1_000_000  # sessions
 _CHUNK = 5_000  # duels looked up at once
 
 
@@ -37,7 +38,8 @@ class Finding(NamedTuple):
 def backup(url: str, to: Path) -> int:
     """Copy a SQLite storage to a new file, while it is in use; its size in bytes.
 
-    The copy is the storage as it was at one moment, is checked, and has its name only when it is whole and durable.
+    The copy is the storage as it was at one moment, is checked, and has its name only when it is whole and durable. Its
+    sessions are far ahead: no id of a duel that the original gives after this moment is given again by the copy.
     """
     source = _file_of(url, "is copied by pg_dump")
     to = Path(to).absolute()
@@ -49,6 +51,8 @@ def backup(url: str, to: Path) -> int:
         os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))  # the secret that signs tickets is in it
         with closing(_read_only(source)) as old, closing(sqlite3.connect(part)) as new:
             old.backup(new)  # all in one step: writers go on meanwhile, and this sees none of them
+            with new:
+                new.execute("UPDATE tournaments SET session = session + ?", (_AHEAD,))
             _check_pages(new, part)
         _sync(part)
         os.link(part, to)  # unlike a rename, this replaces nothing

@@ -24,10 +24,12 @@ _HEADERS = [  # of every answer
     (b"x-frame-options", b"DENY"),
     (b"content-security-policy", b"default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"),
     (b"referrer-policy", b"no-referrer"),
-    (b"cross-origin-resource-policy", b"same-origin"),
     (b"cache-control", b"no-store"),
 ]
 _CLOSE = ((b"connection", b"close"),)  # what a client still sends of such a request is not worth reading
+_ONCE_NAMES = ("authorization", "content-length", "content-type", "host")  # of two of them, which one would count?
+_ONCE = {name.encode() for name in _ONCE_NAMES}
+_lines = Buckets(rate=1, burst=10)  # of the log, for each kind of problem: a broken disk shall not fill it, too
 _encode = msgspec.json.Encoder().encode
 
 
@@ -50,7 +52,7 @@ class Door:
         try:
             try:
                 async with asyncio.timeout(self._deadline):
-                    self._check_host(scope)
+                    scope["fields"] = self._fields(scope["headers"])
                     scope["path"] = scope["raw_path"].decode("ascii")  # a name may have a slash, as %2F
                     await self.inside(scope, receive, send)
             except _Gone:
@@ -69,11 +71,15 @@ class Door:
                 told = {"method": scope["method"], "path": path, "status": status, "seconds": round(seconds, 6)}
                 _access.info("request", extra=told)
 
-    def _check_host(self, scope: Scope) -> None:
-        hosts = [value for name, value in scope["headers"] if name == b"host"]
-        if len(hosts) != 1 or hosts[0].decode("latin-1") not in self._hosts:
-            shown = b", ".join(hosts).decode("latin-1")
-            raise Problem("bad-host", "the Host header names another server; settings have `hosts`", value=shown[:200])
+    def _fields(self, headers: Sequence[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
+        """The headers by name. The host must be known: a page of another site whose name leads here has another one."""
+        fields = dict(headers)
+        host = fields.get(b"host", b"").decode("latin-1")
+        if len(fields) < len(headers) and sum(name in _ONCE for name, _ in headers) > len(_ONCE & fields.keys()):
+            raise Problem("bad-request", f"of {', '.join(_ONCE_NAMES)} there may be one each")
+        if host not in self._hosts:
+            raise Problem("bad-host", "the Host header names another server; settings have `hosts`", value=host[:200])
+        return fields
 
 
 class Place:
@@ -103,10 +109,10 @@ class Place:
         if call is None:
             allowed = ", ".join(self._calls)
             raise Problem("wrong-method", f"expected {allowed}", value=method, headers=((b"allow", allowed.encode()),))
-        headers = dict(scope["headers"])
+        headers: dict[bytes, bytes] = scope["fields"]
         query = _query(call, scope["query_string"])
         by = "anybody" if call.scope is None else self._let_in(scope, headers, call, query)
-        path = {name: _text(value) for name, value in scope["path_params"].items()}
+        path = {name: _text(value) if "%" in value else value for name, value in scope["path_params"].items()}
         body = None
         if call.body is not None:
             raw = await self._read(receive, headers)
@@ -143,7 +149,7 @@ class Place:
             raise Problem("wrong-scope", f"this needs the scope {call.scope}", value=list(key.scopes))
         if in_address is not None and key.scopes != ("ingest",):
             raise Problem("wrong-scope", "a key in an address may have no scope but ingest", value=list(key.scopes))
-        self._count(key.id)
+        self._count(key.id if in_address is None else f"{key.id} {address}")  # a key in an address is public
         return key.name
 
     def _check_local(self, address: str, headers: Mapping[bytes, bytes]) -> None:
@@ -261,7 +267,7 @@ async def _send(scope: Scope, send: Send, answer: Plain, more: Sequence[tuple[by
 
 
 async def _refuse(scope: Scope, send: Send, problem: Problem) -> None:
-    if problem.kind.status >= 500:
+    if problem.kind.status >= 500 and _lines.take(problem.kind.name) == 0:
         told = {"path": scope.get("declared", "other"), "problem": problem.kind.name}
         _log.error("a request has failed", extra=told, exc_info=problem.__cause__)
     if "status" in scope:
