@@ -3,15 +3,17 @@
 # make soak   a live tournament, killed 200 times
 # make bench  the benchmark table
 # make check  lint, types, import contract, docs
+# make docs-site  the documentation as a site, in build/site
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 KERNELS := $(shell find src -name '*.pyx' -o -name '*.pxd')
+SITE := $(BIN)/sphinx-build -q -W --keep-going -b html -c docs -d build/doctrees . build/site  # warnings are errors
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: setup demo test soak bench check format docs clean
+.PHONY: setup demo test soak bench check format docs docs-site pictures clean
 
 setup: $(VENV)/.built
 
@@ -39,6 +41,7 @@ check: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python docs/generate.py --check
+	$(SITE)
 
 format: setup
 	$(BIN)/ruff check --fix src tests benchmarks docs setup.py
@@ -46,6 +49,13 @@ format: setup
 
 docs: setup
 	$(BIN)/python docs/generate.py
+
+docs-site: docs
+	$(SITE)
+	@echo "build/site/index.html"
+
+pictures: setup
+	$(BIN)/python docs/draw.py
 
 clean:
 	rm -rf $(VENV) build dist src/*.egg-info

@@ -1,7 +1,7 @@
 """The documentation as a site: `make docs-site` builds it with Sphinx and MyST from the Markdown files as they stand.
 
-The source folder is the root of the repository, so that a link from one page to another is the same on the site and on a
-code host. The navigation is made from docs/README.md: a heading there is a group, and a list item a page of it.
+The source folder is the root of the repository, so that a link from one page to another is the same on the site and on
+a code host. The navigation is made from docs/README.md: a heading there is a group, and a list item a page of it.
 """
 
 import re

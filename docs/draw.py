@@ -1,6 +1,6 @@
 """The pictures of docs/concepts.md: `python docs/draw.py` writes docs/pictures/*.svg.
 
-What is plotted is played here, by seeded runs; what is drawn as a page is what TeamDraftInterleaving gave. Plain SVG: it is
+What is plotted is played here, by seeded runs; what is drawn as a page is what TeamDraftInterleaving gave. Plain SVG is
 small, scales, and follows the reader's light or dark screen. Another build may give other numbers, by the same law.
 """
 
@@ -20,7 +20,8 @@ text { font: 15px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", Ari
 .small { font-size: 13px; fill: #4a5866 } .strong { font-weight: 600 } .paper { fill: #fff; stroke: #d5dce3 }
 .box { fill: #f1f5f9; stroke: #7b8b9a } .line { fill: none; stroke: #4a5866; stroke-width: 1.5 } .tip { fill: #4a5866 }
 .grid { stroke: #dde3e9 } .bound { stroke: #1d2733; stroke-width: 1.5; stroke-dasharray: 6 4 }
-.a { stroke: #0b5cad } .b { stroke: #b3460b } .c { stroke: #6a4c9c } .d { stroke: #5b6b7a } .curve { fill: none; stroke-width: 2.5 }
+.a { stroke: #0b5cad } .b { stroke: #b3460b } .c { stroke: #6a4c9c } .d { stroke: #5b6b7a }
+.curve { fill: none; stroke-width: 2.5 }
 .fa { fill: #d6e6f7; stroke: #0b5cad } .fb { fill: #fbe3d3; stroke: #b3460b }
 .ta { fill: #0b5cad } .tb { fill: #b3460b } .tc { fill: #6a4c9c } .td { fill: #4a5866 }
 @media (prefers-color-scheme: dark) {
@@ -62,8 +63,9 @@ class Picture:
         """Write, with the baseline at y."""
         self.parts.append(f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" class="{looks}">{escape(text)}</text>')
 
-    def box(self, x: float, y: float, width: float, height: float, lines: Sequence[str], looks: str = "box") -> None:
+    def box(self, corner: tuple[float, float], size: tuple[float, float], lines: Sequence[str], looks: str) -> None:
         """Draw a box with lines of text in its middle, the first one strong if there are more."""
+        (x, y), (width, height) = corner, size
         self.parts.append(f'<rect class="{looks}" x="{x}" y="{y}" width="{width}" height="{height}" rx="6"/>')
         top = y + height / 2 + 5 - 10 * (len(lines) - 1)
         for number, line in enumerate(lines):
@@ -110,12 +112,14 @@ class Chart(Picture):
             self.text(self.at_x(value), self.bottom + 20, _short(value), "small")
         for value in _ticks(*y, "y" in log):
             here = self.at_y(value)
-            self.parts.append(f'<line class="grid" x1="{self.left}" x2="{self.right}" y1="{here:.1f}" y2="{here:.1f}"/>')
+            self.parts.append(
+                f'<line class="grid" x1="{self.left}" x2="{self.right}" y1="{here:.1f}" y2="{here:.1f}"/>'
+            )
             self.text(self.left - 8, here + 4, _short(value), "small", "end")
 
-    def curve(self, xs: Iterable[float], ys: Iterable[float], looks: str, name: str, shift: tuple[float, float]) -> None:
+    def curve(self, values: Iterable[tuple[float, float]], looks: str, name: str, shift: tuple[float, float]) -> None:
         """Draw a curve and its name, so far from its end."""
-        points = [(self.at_x(x), self.at_y(y)) for x, y in zip(xs, ys, strict=True)]
+        points = [(self.at_x(x), self.at_y(y)) for x, y in values]
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
         self.parts.append(f'<polyline class="curve {looks}" points="{path}"/>')
         self.text(points[-1][0] + shift[0], points[-1][1] + shift[1], name, f"t{looks} small strong", "start")
@@ -157,14 +161,14 @@ def duel() -> None:
     """The loop of a dueling bandit."""
     sheet = Picture(
         "A dueling bandit",
-        "A circle of five steps: the bandit picks two rankers, both rank the query, their lists are interleaved into one "
-        "page, the user clicks, and the outcome of the duel goes back to the bandit.",
+        "A circle of five steps: the bandit picks two rankers, both rank the query, their lists are interleaved into "
+        "one page, the user clicks, and the outcome of the duel goes back to the bandit.",
     )
-    sheet.box(30, 120, 150, 90, ["bandit", "who has beaten", "whom, how often"])
-    sheet.box(260, 30, 180, 60, ["ranker A", "a, b, c, d"], "fa")
-    sheet.box(260, 125, 180, 60, ["ranker B", "b, d, e, a"], "fb")
-    sheet.box(530, 70, 160, 80, ["one page", "of both lists"])
-    sheet.box(530, 230, 160, 70, ["user", "searches and clicks"])
+    sheet.box((30, 120), (150, 90), ["bandit", "who has beaten", "whom, how often"], "box")
+    sheet.box((260, 30), (180, 60), ["ranker A", "a, b, c, d"], "fa")
+    sheet.box((260, 125), (180, 60), ["ranker B", "b, d, e, a"], "fb")
+    sheet.box((530, 70), (160, 80), ["one page", "of both lists"], "box")
+    sheet.box((530, 230), (160, 70), ["user", "searches and clicks"], "box")
     sheet.arrow((105, 120), (105, 60), (260, 60))
     sheet.arrow((180, 155), (260, 155))
     sheet.text(100, 44, "ask: who meets?", "small strong")
@@ -183,30 +187,33 @@ def interleaving() -> None:
     lists = (["apple", "berry", "cherry", "date"], ["berry", "date", "elder", "apple"])
     method = rd.interleaving.TeamDraftInterleaving()
     page = method.interleave(*lists, k=4, seed=5)
-    clicked = next(
-        document for document, team in zip(page.documents, page.teams, strict=True) if team == "second"
-    )
+    documents, teams = [str(document) for document in page.documents], page.teams or ()
+    clicked = documents[teams.index("second")]
     outcome = method.outcome(page, clicks=[clicked])
     assert outcome is rd.Outcome.SECOND
     sheet = Picture(
         "Team Draft interleaving",
         f"Ranker A returns {', '.join(lists[0])}; ranker B returns {', '.join(lists[1])}. The page shows "
-        f"{', '.join(page.documents)}, each document counted for the ranker that picked it. The user clicks {clicked}, "
+        f"{', '.join(documents)}, each document counted for the ranker that picked it. The user clicks {clicked}, "
         "which B had picked, so B wins the duel.",
     )
-    for left, name, documents, looks in ((30, "ranker A", lists[0], "fa"), (190, "ranker B", lists[1], "fb")):
+    for left, name, ranked, looks in ((30, "ranker A", lists[0], "fa"), (190, "ranker B", lists[1], "fb")):
         sheet.text(left + 65, 34, name, "strong")
-        for place, document in enumerate(documents):
-            sheet.box(left, 50 + 56 * place, 130, 44, [f"{place + 1}  {document}"], looks)
+        for place, document in enumerate(ranked):
+            sheet.box((left, 50 + 56 * place), (130, 44), [f"{place + 1}  {document}"], looks)
     sheet.arrow((335, 155), (390, 155))
     sheet.text(485, 34, "the page that is shown", "strong")
-    for place, (document, team) in enumerate(zip(page.documents, page.teams, strict=True)):
+    for place, (document, team) in enumerate(zip(documents, teams, strict=True)):
         ours = team == "first"
-        sheet.box(400, 50 + 56 * place, 170, 44, [f"{place + 1}  {document}"], "fa" if ours else "fb")
-        sheet.text(582, 77 + 56 * place, "picked by A" if ours else "picked by B", "small ta" if ours else "small tb", "start")
+        sheet.box((400, 50 + 56 * place), (170, 44), [f"{place + 1}  {document}"], "fa" if ours else "fb")
+        sheet.text(
+            582, 77 + 56 * place, "picked by A" if ours else "picked by B", "small ta" if ours else "small tb", "start"
+        )
         if document == clicked:
             sheet.text(582, 59 + 56 * place, "clicked", "strong", "start")
-    sheet.text(360, 308, f"The captains pick in turns, by coin. The click on {clicked} is B's: B wins this duel.", "small")
+    sheet.text(
+        360, 308, f"The captains pick in turns, by coin. The click on {clicked} is B's: B wins this duel.", "small"
+    )
     sheet.save("interleaving")
 
 
@@ -215,8 +222,8 @@ def regret() -> None:
     problem, horizon, runs = rd.problems.web_search(), 1_000_000, 10
     chart = Chart(
         "Regret of three ways to choose duels",
-        f"Cumulative regret against duels, both on logarithmic axes, on {problem.n_arms} made-up web search rankers, the "
-        f"mean of {runs} runs. Uniform play grows in a straight line; MergeDTS and CertifiedSparring become flat.",
+        f"Cumulative regret against duels, both on logarithmic axes, on {problem.n_arms} made-up web search rankers, "
+        f"the mean of {runs} runs. Uniform play grows in a straight line; MergeDTS and CertifiedSparring become flat.",
         x=(1e3, 1e6),
         y=(10, 2e5),
         log="xy",
@@ -226,7 +233,12 @@ def regret() -> None:
         played = rd.simulate_runs(spec, problem, horizon=horizon, runs=runs, jobs=2, seed=1)
         mean = np.mean([run.regret for run in played], axis=0)
         late = played[0].checkpoints >= 1e3
-        chart.curve(played[0].checkpoints[late], mean[late], looks, f"{spec} {_short(round(mean[-1], -2))}", (8, 5))
+        chart.curve(
+            zip(played[0].checkpoints[late], mean[late], strict=True),
+            looks,
+            f"{spec} {_short(round(mean[-1], -2))}",
+            (8, 5),
+        )
     chart.save("regret")
 
 
@@ -235,8 +247,8 @@ def left() -> None:
     problem = rd.problems.web_search()
     chart = Chart(
         "Rankers left",
-        "Number of rankers left against duels on a logarithmic axis, one run each: both bandits begin with 136 rankers, "
-        "drop most of the bad ones early, and end with one.",
+        "Number of rankers left against duels on a logarithmic axis, one run each: both bandits begin with 136 "
+        "rankers, drop most of the bad ones early, and end with one.",
         x=(1e3, 1e6),
         y=(0, 140),
         log="x",
@@ -255,13 +267,17 @@ def left() -> None:
             if bandit.n_alive != steps[-1][1]:
                 steps += [(float(bandit.told), steps[-1][1]), (float(bandit.told), float(bandit.n_alive))]
         print(f"{name}: winner {bandit.winner} (best {problem.condorcet_winner}) after {bandit.told:,}")
-        chart.curve(*zip(*steps, strict=True), looks, name, (-4, -150) if looks == "a" else (8, -2))
+        chart.curve(steps, looks, name, (-4, -150) if looks == "a" else (8, -2))
     chart.save("left")
 
 
 def certificate() -> None:
     """Evidence against each of five rankers, in one run, until all but one are out."""
-    bandit, random, chances = rd.CertifiedSparring(5, delta=DELTA, seed=SEED), np.random.default_rng(SEED), RANKERS.probabilities
+    bandit, random, chances = (
+        rd.CertifiedSparring(5, delta=DELTA, seed=SEED),
+        np.random.default_rng(SEED),
+        RANKERS.probabilities,
+    )
     evidence: list[list[float]] = []
     while bandit.winner is None:
         duel = bandit.ask()
@@ -285,7 +301,7 @@ def certificate() -> None:
         until = out.get(arm, told)
         name = "the best" if arm == RANKERS.condorcet_winner else f"ranker {arm + 1}"
         shift = (-40 - 12 * arm, -12) if until < told else (8, 5) if arm == RANKERS.condorcet_winner else (8, -14)
-        chart.curve(range(1, until + 1), [row[arm] for row in evidence[:until]], looks, name, shift)
+        chart.curve(((told, row[arm]) for told, row in enumerate(evidence[:until], 1)), looks, name, shift)
     chart.save("certificate")
     print(f"certificate: {told} duels, out {out}, best at most {max(row[0] for row in evidence):.2f}")
 
