@@ -36,16 +36,16 @@ bench: setup
 	$(BIN)/python -m benchmarks
 
 check: setup
-	$(BIN)/ruff check src tests benchmarks docs setup.py
-	$(BIN)/ruff format --check src tests benchmarks docs setup.py
+	$(BIN)/ruff check src tests benchmarks docs examples setup.py
+	$(BIN)/ruff format --check src tests benchmarks docs examples setup.py
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python docs/generate.py --check
 	$(SITE)
 
 format: setup
-	$(BIN)/ruff check --fix src tests benchmarks docs setup.py
-	$(BIN)/ruff format src tests benchmarks docs setup.py
+	$(BIN)/ruff check --fix src tests benchmarks docs examples setup.py
+	$(BIN)/ruff format src tests benchmarks docs examples setup.py
 
 docs: setup
 	$(BIN)/python docs/generate.py
