@@ -23,8 +23,9 @@ version = release = rankduel.__version__
 extensions = ["myst_parser"]
 root_doc = HOME
 include_patterns = ["*.md", "docs/**", "examples/**"]
-exclude_patterns = ["README.md", ".*", "build", "dist", "results", "src", "tests", "benchmarks", "**/node_modules"]
+exclude_patterns = [".*", "build", "dist", "results", "src", "tests", "benchmarks", "**/node_modules"]
 nitpicky = True
+suppress_warnings = ["misc.highlighting_failure"]  # a request without "HTTP/1.1" is coloured as well as it can be
 
 myst_heading_anchors = 4
 myst_links_external_new_tab = False

@@ -120,6 +120,8 @@ class Chart(Picture):
     def curve(self, values: Iterable[tuple[float, float]], looks: str, name: str, shift: tuple[float, float]) -> None:
         """Draw a curve and its name, so far from its end."""
         points = [(self.at_x(x), self.at_y(y)) for x, y in values]
+        neighbours = zip(points, points[1:], points[2:], strict=False)
+        points[1:-1] = [here for before, here, after in neighbours if not before[1] == here[1] == after[1]]
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
         self.parts.append(f'<polyline class="curve {looks}" points="{path}"/>')
         self.text(points[-1][0] + shift[0], points[-1][1] + shift[1], name, f"t{looks} small strong", "start")
