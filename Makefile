@@ -1,6 +1,6 @@
 # make demo   set up everything and run a tournament of 136 rankers
 # make test   every check and every test
-# make soak   a live tournament, killed 200 times
+# make soak   a live tournament and its server, killed 200 times; three processes that share one; many requests
 # make bench  the benchmark table
 # make check  lint, types, import contract, docs
 # make docs-site  the documentation as a site, in build/site
@@ -13,7 +13,7 @@ SITE := $(BIN)/sphinx-build -q -W --keep-going -b html -c docs -d build/doctrees
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: setup demo test soak bench check format docs docs-site pictures clean
+.PHONY: setup demo test soak bench check format docs docs-site pictures clean postgresql
 
 setup: $(VENV)/.built
 
@@ -26,11 +26,19 @@ $(VENV)/.built: pyproject.toml setup.py constraints.txt $(KERNELS)
 demo: setup
 	$(BIN)/rankduel demo --out results/demo
 
-test: check
+test: check postgresql
 	$(BIN)/pytest -n 2 --dist worksteal
 
-soak: setup
-	RANKDUEL_KILLS=200 $(BIN)/pytest tests/crash
+soak: setup postgresql
+	RANKDUEL_KILLS=200 RANKDUEL_EXAMPLES=200 $(BIN)/pytest tests/crash tests/postgres tests/service
+
+# The tests start a database server of their own; where there is none and none can be installed, they are skipped.
+APT := DEBIAN_FRONTEND=noninteractive timeout 300 apt-get -q -y
+postgresql:
+	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null \
+	|| { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && $(APT) install postgresql; } \
+	|| { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && $(APT) update && $(APT) install postgresql; } \
+	|| echo 'no PostgreSQL server: tests that need one are skipped (Debian: apt-get install postgresql)'
 
 bench: setup
 	$(BIN)/python -m benchmarks

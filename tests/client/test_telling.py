@@ -76,7 +76,7 @@ def test_what_is_sent(service: Server) -> None:
             {"ticket": "a-ticket", "clicks": ["a"], "shown": page},
             {"ticket": "signed", "clicks": [], "shown": own},
         ]
-        shown = [json.loads(body) for line, body in service.requests if line.endswith("/show")]
+        shown = [page for line, body in service.requests if line.endswith("/show") for page in json.loads(body)]
         assert shown == [{"ticket": "signed", "shown": own}, {"duel": "3-17", "shown": page}]
         assert client.counters == Counters(asks=1, answered=1, queued=6, sent=6, accepted=4)
 
@@ -125,6 +125,18 @@ def test_batches(service: Server) -> None:
         assert client.counters == Counters(queued=2000, sent=2000, accepted=2000)
     assert [item["duel"] for item in told(service)] == [f"1-{number}" for number in range(2000)]
     assert 4 <= len(service.requests) < 20
+
+
+def test_kinds_that_alternate_make_batches_too(service: Server) -> None:
+    with Client(service.url, "search") as client:
+        for number in range(200):
+            client.show(f"1-{number}", PAGE)
+            client.tell(f"1-{number}", Outcome.FIRST)
+            client.observe([CLICK._replace(key=f"e-{number}")])
+        assert client.flush()
+        assert client.counters.sent == 600
+    assert [item["duel"] for item in told(service)] == [f"1-{number}" for number in range(200)]
+    assert len(service.requests) < 20
 
 
 def test_large_items_make_small_batches(service: Server) -> None:

@@ -32,7 +32,7 @@ def test_every_page_is_in_the_navigation() -> None:
 
 
 def test_navigation_has_a_group_for_each_heading() -> None:
-    text = "# Home\n\n[x](x.md)\n\n## One\n\n- [A](a.md): aa\n- [B](../b/README.md)\n\n## Two\n\n- [C](c.md#d)\n- [E](e.md)"
+    text = "# Home\n\n[x](x.md)\n\n## One\n\n- [A](a.md)\n- [B](../b/README.md)\n\n## Two\n\n- [C](c.md#d)\n- [E](e.md)"
     trees = re.findall(r":caption: (.*)\n\n((?:.+\n)*?)```", conf.navigation(text))
     assert trees == [("One", "a\n../b/README\n"), ("Two", "e\n")]
 

@@ -8,8 +8,10 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+import psycopg
 import pytest
 
+from postgres.server import Server
 from rankduel.errors import StorageError
 from rankduel.live import Tournament, tournament, upkeep
 from rankduel.live.upkeep import Finding, backup, upgrade, verify
@@ -167,8 +169,6 @@ def test_a_backup_overwrites_nothing(played: str, tmp_path: Path) -> None:
 def test_other_addresses(call: Callable[[str], object]) -> None:
     with pytest.raises(ValueError, match=r"storage must be sqlite:///FILE, got 'duels.db'"):
         call("duels.db")
-    with pytest.raises(ValueError, match="a PostgreSQL storage"):
-        call("postgresql://host/db")
     with pytest.raises(StorageError, match="no storage at /nowhere"):
         call("sqlite:////nowhere")
 
@@ -190,6 +190,38 @@ def test_upgrade(played: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert upgrade(played) == (2, 3)
     with Tournament.open("search", storage=played) as t:
         assert t.counts.told == 240
+
+
+def test_postgresql(postgres: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    url = postgres.empty()
+    with pytest.raises(StorageError, match="no storage at"):
+        upgrade(url)
+    with Tournament.create("search", rankers=RANKERS, storage=url, seed=1) as t:
+        duels = t.ask_many([(f"q-{number}", None) for number in range(100)])
+        t.tell_many([(duel, Outcome.FIRST) for duel in duels[:60]])
+        t.void(duels[70])
+        assert wrong(url) == []  # while it is in use
+    assert {finding.level for finding in verify(url)} == {"ok"}
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("UPDATE rankduel.duels SET outcome = 'tie' WHERE number = 7")
+        assert [finding.told for finding in wrong(url)] == ["duel 1-7 is not as the journal has it"]
+        connection.execute("UPDATE rankduel.duels SET outcome = 'first' WHERE number = 7")
+        connection.execute("DELETE FROM rankduel.journal WHERE number = 9")
+        assert "has no event 9, but 10" in wrong(url)[0].told
+    with pytest.raises(ValueError, match="a PostgreSQL storage is copied by pg_dump"):
+        backup(url, Path("x"))
+    assert upgrade(url) == (1, 1)
+    for module in ("sql", "postgres"):
+        monkeypatch.setattr(f"rankduel.live.{module}.SCHEMA", 3)
+    steps = {1: {"postgres": "ALTER TABLE duels ADD COLUMN note TEXT"}}
+    monkeypatch.setattr(upkeep, "MIGRATIONS", steps)
+    with pytest.raises(StorageError, match="has schema 2, from which there is no way to 3"):
+        upgrade(url)
+    steps[2] = {"postgres": "ALTER TABLE duels ADD COLUMN mood TEXT; ALTER TABLE nowhere ADD COLUMN x TEXT"}
+    with pytest.raises(StorageError, match=r'cannot upgrade .* relation "nowhere" does not exist'):
+        upgrade(url)
+    steps[2] = {"postgres": "ALTER TABLE duels ADD COLUMN mood TEXT"}  # the step that failed has left nothing behind
+    assert upgrade(url) == (2, 3)
 
 
 def test_another_file_is_not_upgraded(tmp_path: Path) -> None:

@@ -72,6 +72,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _BROKEN_PIPE
     except (OSError, RankduelError, EngineUnavailable, OtherCode) as error:
-        print(f"rankduel: error: {error}", file=sys.stderr)
+        print(f"rankduel: error: {_words(error)}", file=sys.stderr)
         return _ERROR
     return code
+
+
+def _words(error: Exception) -> str:
+    """An error without the number that the system has for it.
+
+    >>> _words(FileNotFoundError(2, "No such file or directory", "duels.toml"))
+    "No such file or directory: 'duels.toml'"
+    """
+    if isinstance(error, OSError) and error.strerror is not None:
+        return error.strerror if error.filename is None else f"{error.strerror}: {error.filename!r}"
+    return str(error)

@@ -58,7 +58,7 @@ def _init(parser: ArgumentParser, options: Namespace) -> int:
             _, secret = new_key(storage, "admin", ["admin"])
     except BaseException as error:
         options.config.unlink()
-        if isinstance(error, ValueError) and not isinstance(error, OSError):
+        if isinstance(error, ValueError | ImportError):
             parser.error(str(error))
         raise
     print(f"made {options.config} and {options.storage}; the admin key, which is shown only now:", file=sys.stderr)

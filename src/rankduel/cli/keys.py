@@ -57,7 +57,7 @@ def _run(parser: ArgumentParser, act: Callable[[Storage, Namespace], int], optio
     try:
         with closing(storage_at(place, own=False)) as storage:
             return act(storage, options)
-    except ValueError as error:
+    except (ValueError, ImportError) as error:  # ImportError: an extra is not installed
         parser.error(str(error))
 
 

@@ -55,6 +55,6 @@ def _serve(parser: ArgumentParser, options: Namespace) -> int:
     given = {name: value for name in ("host", "port", "processes") if (value := getattr(options, name)) is not None}
     try:
         serve(storage, **asdict(config.service) | given)
-    except ValueError as error:
+    except (ValueError, ImportError) as error:  # ImportError: an extra is not installed
         parser.error(str(error))
     return 0

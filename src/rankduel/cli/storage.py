@@ -53,7 +53,7 @@ def _run(parser: ArgumentParser, act: Callable[[str, Namespace], int], options: 
         parser.error(f"this is done where the storage is, not over {place}")
     try:
         return act(place, options)
-    except ValueError as error:
+    except (ValueError, ImportError) as error:  # ImportError: an extra is not installed
         parser.error(str(error))
 
 

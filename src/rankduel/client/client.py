@@ -19,10 +19,9 @@ from rankduel.client.wire import (
     encoded,
     event_of,
     method_of,
-    name_of,
-    page_of,
     path_of,
     query_of,
+    show_of,
     tell_of,
 )
 from rankduel.interleaving import Interleaved
@@ -88,7 +87,7 @@ class Client:
         self._outbox = Outbox(self._transport, self._tally, queue)
         self._ask = path_of(tournament, "ask")
         self._tells = Route(path_of(tournament, "tell"), _MOST, b"[", b"]", "receipts")
-        self._pages = Route(path_of(tournament, "show"), 1)
+        self._pages = Route(path_of(tournament, "show"), _MOST, b"[", b"]", "statuses")
         self._events = Route(f"/v1/events?{urlencode({'tournament': tournament})}", _MOST, b"[", b"]", "statuses")
         self._closed = False
         weakref.finalize(self, self._outbox.abandon).atexit = False
@@ -141,14 +140,8 @@ class Client:
 
     def show(self, duel: LiveDuel | str, page: Interleaved | None = None) -> bool:
         """The page that a user has seen, by default what `duel.interleave` has made. False if it had to be dropped."""
-        if page is None and isinstance(duel, LiveDuel):
-            page = duel.shown
-        named = name_of(duel)
-        if named is None:
-            return True
-        if page is None:
-            raise ValueError("which page was shown? Call duel.interleave first, or hand it over")
-        return self._put(self._pages, {**named, "shown": page_of(page)})
+        shown = show_of(duel, page)
+        return shown is None or self._put(self._pages, shown)
 
     def observe(self, seen: Iterable[Signal | Shown]) -> bool:
         """What users did, by the id of their query, and which pages they saw. False if some had to be dropped.

@@ -5,7 +5,6 @@ import threading
 from collections import Counter, deque
 from dataclasses import dataclass
 from time import monotonic
-from typing import NamedTuple
 
 from rankduel.client.counters import Tally
 from rankduel.client.transport import Answer, Failure, Transport
@@ -41,14 +40,9 @@ class Route:
     after: bytes = b""
     results: str | None = None  # the field of the answer that has a result for each item
 
-    def body(self, items: "list[_Item]") -> bytes:
+    def body(self, items: list[bytes]) -> bytes:
         """A batch, from items that are JSON."""
-        return self.before + b",".join(item.text for item in items) + self.after
-
-
-class _Item(NamedTuple):
-    route: Route
-    text: bytes
+        return self.before + b",".join(items) + self.after
 
 
 class Outbox:
@@ -61,13 +55,13 @@ class Outbox:
 
     def __init__(self, transport: Transport, tally: Tally, limit: int) -> None:
         self._transport, self._tally, self._limit = transport, tally, limit
-        self._queue: deque[_Item] = deque()
         self.forked(tally)
 
     def forked(self, tally: Tally) -> None:
         """Begin anew: after a fork, what lies here is the parent's to send, and its thread is not here."""
-        self._queue.clear()
         self._tally = tally
+        self._queues: dict[Route, deque[bytes]] = {}  # the one that has waited longest comes first
+        self._waiting = 0  # items in the queues
         self._taken = 0  # items the thread has, and has not sent yet
         self._waited_for = 0  # how many wait for it to be empty
         self._end: float | None = None  # when closing: until when to try
@@ -75,7 +69,7 @@ class Outbox:
         self._changed = threading.Condition()
 
     def __len__(self) -> int:
-        return len(self._queue) + self._taken
+        return self._waiting + self._taken
 
     def put(self, route: Route, text: bytes) -> bool:
         """Take in an item that is JSON; False if it must be dropped."""
@@ -83,11 +77,12 @@ class Outbox:
             if self._end is not None or len(self) >= self._limit:
                 self._tally.add(dropped=1)
                 return False
-            self._queue.append(_Item(route, text))
+            self._queues.setdefault(route, deque()).append(text)
+            self._waiting += 1
             self._tally.add(queued=1)
             if self._thread is None or not self._thread.is_alive():
                 self._start()
-            elif len(self._queue) == 1:
+            elif self._waiting == 1:
                 self._changed.notify_all()
         return True
 
@@ -121,8 +116,9 @@ class Outbox:
         self.flush(timeout)
         with self._changed:
             self._end = 0.0
-            self._tally.add(dropped=len(self._queue))
-            self._queue.clear()
+            self._tally.add(dropped=self._waiting)
+            self._queues.clear()
+            self._waiting = 0
             self._changed.notify_all()
 
     def abandon(self, timeout: float = 5.0) -> None:
@@ -137,54 +133,65 @@ class Outbox:
     # The thread
 
     def _run(self) -> None:
-        while batch := self._next():
+        while (taken := self._next()) is not None:
+            route, batch = taken
             try:
-                self._deliver(batch)
+                self._deliver(route, batch)
             finally:
                 with self._changed:
                     self._taken -= len(batch)
                     self._changed.notify_all()
 
-    def _next(self) -> list[_Item]:
-        """The next batch; empty at the end."""
+    def _next(self) -> tuple[Route, list[bytes]] | None:
+        """The next batch, and where it goes; None at the end."""
         with self._changed:
-            while not self._queue:
-                if self._end is not None:
-                    return []
-                self._changed.wait(_IDLE)
-            if len(self._queue) < self._queue[0].route.most and not self._hurried():
-                self._changed.wait(_LINGER)
-            batch: list[_Item] = []
-            size = 0
-            while self._queue and len(batch) < self._queue[0].route.most:
-                item = self._queue[0]
-                size += len(item.text)
-                if batch and (item.route != batch[0].route or size > _MOST_BYTES):
-                    break
-                batch.append(self._queue.popleft())
-            self._taken += len(batch)
-            return batch if batch else self._next()
+            lingered = False
+            while True:
+                if self._waiting == 0:
+                    if self._end is not None:
+                        return None
+                    self._changed.wait(_IDLE)
+                elif not lingered and not self._hurried():
+                    self._changed.wait(_LINGER)
+                    lingered = True
+                else:
+                    return self._take()
+
+    def _take(self) -> tuple[Route, list[bytes]]:
+        """A batch of the route that comes first; if more is left, that one comes last."""
+        route = next(iter(self._queues))
+        queue = self._queues.pop(route)
+        batch = [queue.popleft()]
+        size = len(batch[0])
+        while queue and len(batch) < route.most and size + len(queue[0]) <= _MOST_BYTES:
+            batch.append(queue.popleft())
+            size += len(batch[-1])
+        if queue:
+            self._queues[route] = queue
+        self._waiting -= len(batch)
+        self._taken += len(batch)
+        return route, batch
 
     def _hurried(self) -> bool:
         return self._end is not None or self._waited_for > 0
 
-    def _deliver(self, batch: list[_Item]) -> None:
+    def _deliver(self, route: Route, batch: list[bytes]) -> None:
         """Send a batch until it is taken or refused, or until the end."""
         pause, failures = _FIRST_PAUSE, 0
         while not self._over():
-            answer = self._attempt(batch)
+            answer = self._attempt(route, batch)
             status = 0 if answer is None else answer.status
             failures += status == 500
             if 200 <= status < 300:
-                self._count(batch, answer)
+                self._count(route, batch, answer)
                 return
             if status == _CONFLICT and len(batch) == 1:
                 self._tally.add(sent=1, conflict=1)
                 return
             if len(batch) > 1 and (status in _BAD or failures == _ATTEMPTS):
                 middle = len(batch) // 2
-                self._deliver(batch[:middle])
-                self._deliver(batch[middle:])
+                self._deliver(route, batch[:middle])
+                self._deliver(route, batch[middle:])
                 return
             if failures == _ATTEMPTS or (200 <= status < 500 and status not in _AGAIN):
                 self._tally.add(rejected=len(batch))
@@ -195,17 +202,17 @@ class Outbox:
             pause = min(2 * pause, _LONGEST_PAUSE)
         self._tally.add(dropped=len(batch))
 
-    def _attempt(self, batch: list[_Item]) -> Answer | None:
-        route, now = batch[0].route, monotonic()
+    def _attempt(self, route: Route, batch: list[bytes]) -> Answer | None:
+        now = monotonic()
         due = now + _CALL if self._end is None else min(now + _CALL, max(self._end, now))
         try:
             return self._transport.call("POST", route.path, route.body(batch), due=due)
         except Failure:
             return None
 
-    def _count(self, batch: list[_Item], answer: Answer | None) -> None:
+    def _count(self, route: Route, batch: list[bytes], answer: Answer | None) -> None:
         value = None if answer is None else answer.value
-        results = value.get(batch[0].route.results) if isinstance(value, dict) else None
+        results = value.get(route.results) if isinstance(value, dict) else None
         counts: Counter[str] = Counter()
         for result in results if isinstance(results, list) else []:
             status = result.get("status") if isinstance(result, dict) else result

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from rankduel.client.client import key_of
 from rankduel.client.transport import Answer, Failure, Transport
-from rankduel.client.wire import checked, duel_from, encoded, event_of, name_of, page_of, path_of, query_of, tell_of
+from rankduel.client.wire import checked, duel_from, encoded, event_of, path_of, query_of, show_of, tell_of
 from rankduel.errors import StorageError, TournamentExists, UnknownTournament
 from rankduel.interleaving import Interleaved
 from rankduel.live import (
@@ -165,15 +165,18 @@ class RemoteTournament:
 
     def show(self, duel: LiveDuel | str, page: Interleaved | None = None) -> Status:
         """The page of a duel was shown; `page` is by default the one that `duel.interleave` has made."""
-        if page is None and isinstance(duel, LiveDuel):
-            page = duel.shown
-        if page is None:
-            raise ValueError("which page was shown? call duel.interleave first, or hand it over as page=")
-        named = name_of(duel)
-        if named is None:
-            return Status.UNKNOWN
-        answer = self._calls.send("POST", self._at("show"), {**named, "shown": page_of(page)})
-        return Status(_field(answer, "status"))
+        return self.show_many([(duel, page)])[0]
+
+    def show_many(self, shown: Iterable[tuple[LiveDuel | str, Interleaved | None]]) -> list[Status]:
+        """The same for many duels."""
+        items = [show_of(duel, page) for duel, page in shown]
+        real = [item for item in items if item is not None]
+        statuses: list[Status] = []
+        for start in range(0, len(real), _MOST):
+            answer = self._calls.send("POST", self._at("show"), real[start : start + _MOST])
+            statuses += [Status(status) for status in _lines(answer, "statuses")]
+        answered = iter(statuses)
+        return [Status.UNKNOWN if item is None else next(answered) for item in items]
 
     def observe(self, seen: Iterable[Signal | Shown]) -> list[Status]:
         """What users did, by the id of their query: it is kept, and decides the duel when its window closes."""

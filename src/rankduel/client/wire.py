@@ -22,6 +22,7 @@ __all__ = [
     "page_of",
     "path_of",
     "query_of",
+    "show_of",
     "tell_of",
 ]
 
@@ -140,6 +141,18 @@ def tell_of(
     elif told is not None:
         told["outcome"] = outcome.value
     return told
+
+
+def show_of(duel: LiveDuel | str, page: Interleaved | None) -> dict[str, Any] | None:
+    """The page of a duel, as the service takes it; None if there is no duel."""
+    if page is None and isinstance(duel, LiveDuel):
+        page = duel.shown
+    named = name_of(duel)
+    if named is None:
+        return None
+    if page is None:
+        raise ValueError("which page was shown? call duel.interleave first, or hand it over as page=")
+    return {**named, "shown": page_of(page)}
 
 
 def page_of(page: Interleaved) -> dict[str, Any]:

@@ -5,7 +5,7 @@ import os
 import secrets
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -58,7 +58,7 @@ class SqliteStorage(SqlStorage):
         return connection
 
     @contextmanager
-    def transaction(self) -> Iterator[None]:
+    def transaction(self, *, durable: bool = True) -> Iterator[None]:
         """Durable at its end, or not at all."""
         try:
             with self._writing:
@@ -73,13 +73,21 @@ class SqliteStorage(SqlStorage):
         except sqlite3.Error as error:
             raise StorageError(f"cannot write to {self.path}: {error}") from error
 
-    def run_many(self, statement: str, rows: Iterable[Sequence[Any]]) -> int:
+    def write(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Write, in a transaction."""
+        self._writer.executemany(statement, rows)
+
+    def run_many(self, statement: str, rows: Sequence[Sequence[Any]]) -> int:
         """Write, in a transaction; how many rows have changed."""
         return self._writer.executemany(statement, rows).rowcount
 
-    def fetch(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    def run_each(self, statement: str, rows: Sequence[Sequence[Any]]) -> list[int]:
+        """The same, for each of them."""
+        return [self._writer.execute(statement, row).rowcount for row in rows]
+
+    def fetch_each(self, statement: str, given: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:
         """Read or write, in a transaction."""
-        return self._writer.execute(statement, values).fetchall()
+        return [row for values in given for row in self._writer.execute(statement, values).fetchall()]
 
     def select(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Read what is durable, from any thread."""

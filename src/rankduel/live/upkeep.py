@@ -18,7 +18,7 @@ from rankduel.live.storage import storage_at
 
 __all__ = ["MIGRATIONS", "Finding", "backup", "upgrade", "verify"]
 
-# What leads from a schema to the next one, as statements of SQL for each kind of storage: {1: {"sqlite": "ALTER ..."}}
+# What leads from a schema to the next one, as SQL for both databases: {1: {"sqlite": "ALTER ...", "postgres": "..."}}
 MIGRATIONS: dict[int, dict[str, str]] = {}
 _AHEAD = 1_000_000  # sessions
 _CHUNK = 5_000  # duels looked up at once
@@ -41,7 +41,9 @@ def backup(url: str, to: Path) -> int:
     The copy is the storage as it was at one moment, is checked, and has its name only when it is whole and durable. Its
     sessions are far ahead: no id of a duel that the original gives after this moment is given again by the copy.
     """
-    source = _file_of(url, "is copied by pg_dump")
+    if _is_postgres(url):
+        raise ValueError("a PostgreSQL storage is copied by pg_dump")
+    source = _file_of(url)
     to = Path(to).absolute()
     if to.exists():
         raise StorageError(f"{to} is there already: a backup overwrites nothing")
@@ -76,6 +78,8 @@ def verify(url: str) -> Iterator[Finding]:
     with closing(storage):
         if isinstance(storage, SqliteStorage):
             yield _pages(storage)
+        else:
+            storage.select("SELECT set_config('statement_timeout', '0', false)")  # much is read at once
         try:
             names = storage.names()
             if not names:
@@ -225,37 +229,47 @@ def upgrade(url: str) -> tuple[int, int]:
 
     Each step is one transaction: whatever happens, the storage has the schema before it or the one after it.
     """
-    path = _file_of(url, "needs no upgrade yet: this is the first version that has one")
+    if _is_postgres(url):
+        from rankduel.live.postgres import migrate  # noqa: PLC0415 - needs an extra
+
+        return migrate(url, {schema: steps["postgres"] for schema, steps in MIGRATIONS.items()})
+    path = _file_of(url)
     lock = lock_file(path)
     try:
         with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-            connection.execute("PRAGMA synchronous = FULL")
-            (ours,) = connection.execute("PRAGMA application_id").fetchone()
-            if ours != OURS:
-                raise StorageError(f"{path} is a SQLite file, but not one of rankduel")
-            (before,) = connection.execute("PRAGMA user_version").fetchone()
-            if before > SCHEMA:
-                raise StorageError(f"{path} has schema {before}, this version of rankduel knows {SCHEMA} at most")
-            for schema in range(before, SCHEMA):
-                if schema not in MIGRATIONS:
-                    raise StorageError(f"{path} has schema {schema}, from which there is no way to {SCHEMA}")
-                _check_pages(connection, path)
-                connection.executescript(
-                    f"BEGIN IMMEDIATE; {MIGRATIONS[schema]['sqlite']}; PRAGMA user_version = {schema + 1}; COMMIT;"
-                )
+            return _migrate(connection, path)
     except sqlite3.Error as error:
         raise StorageError(f"cannot upgrade {path}: {error}") from error
     finally:
         os.close(lock)
+
+
+def _migrate(connection: sqlite3.Connection, path: Path) -> tuple[int, int]:
+    connection.execute("PRAGMA synchronous = FULL")
+    (ours,) = connection.execute("PRAGMA application_id").fetchone()
+    if ours != OURS:
+        raise StorageError(f"{path} is a SQLite file, but not one of rankduel")
+    (before,) = connection.execute("PRAGMA user_version").fetchone()
+    if before > SCHEMA:
+        raise StorageError(f"{path} has schema {before}, this version of rankduel knows {SCHEMA} at most")
+    for schema in range(before, SCHEMA):
+        if schema not in MIGRATIONS:
+            raise StorageError(f"{path} has schema {schema}, from which there is no way to {SCHEMA}")
+        _check_pages(connection, path)
+        connection.executescript(
+            f"BEGIN IMMEDIATE; {MIGRATIONS[schema]['sqlite']}; PRAGMA user_version = {schema + 1}; COMMIT;"
+        )
     return before, SCHEMA
 
 
-def _file_of(url: str, otherwise: str) -> Path:
+def _is_postgres(url: object) -> bool:
+    return isinstance(url, str) and url.startswith(("postgresql://", "postgres://"))
+
+
+def _file_of(url: str) -> Path:
     """The file of a SQLite storage that is there."""
     scheme, _, path = url.partition(":///") if isinstance(url, str) else ("", "", "")
     if scheme != "sqlite" or not path:
-        if isinstance(url, str) and url.startswith(("postgresql://", "postgres://")):
-            raise ValueError(f"a PostgreSQL storage {otherwise}")
         raise ValueError(f"storage must be sqlite:///FILE, got {url!r}")
     file = Path(path).absolute()
     if not file.exists():

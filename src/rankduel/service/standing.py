@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Any, TypeVar
 
+from rankduel.errors import StorageError
 from rankduel.live import Counts, Tournament
 from rankduel.service.bodies import (
     CountsOut,
@@ -120,8 +121,16 @@ def _summary_fields(t: Tournament) -> dict[str, Any]:
         "winner": decided.winner,
         "rankers": len(t.rankers),
         "rankers_left": len(decided.left),
-        "duels": _counts(t.counts),
+        "duels": _counts(_newest(t)),
     }
+
+
+def _newest(t: Tournament) -> Counts:
+    """All that was counted; if the storage has failed, all that it has."""
+    try:
+        return t.counts
+    except StorageError:
+        return t.health().counts
 
 
 def _summary(t: Tournament) -> Summary:
