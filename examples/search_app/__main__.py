@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
+from uuid import uuid4
 
 import numpy as np
 from bm25 import RANKERS, STOP_WORDS, Index
@@ -48,22 +49,21 @@ class Application:
         self.duels = duels
         self.search = cache(lambda query, name: index.search(query, BY_NAME[name]))
 
-    def page(self, query: str, query_id: str) -> rd.live.LiveDuel:
-        """The results to show: `shown.documents` of the duel that is returned."""
-        duel = self.duels.ask(query_id=query_id)
-        duel.interleave(self.search(query, duel.first), self.search(query, duel.second), k=10)
-        return duel
+    def page(self, query: str) -> tuple[rd.live.LiveDuel, list[Any]]:
+        """The passages to show, and the duel that they are from."""
+        duel = self.duels.ask(query_id=str(uuid4()))
+        page = duel.interleave(self.search(query, duel.first), self.search(query, duel.second), k=10)
+        return duel, list(page.documents)
 
     def clicked(self, duel: rd.live.LiveDuel, documents: list[int]) -> None:
         """What a user has clicked on that page."""
         self.duels.tell(duel, clicks=documents)
 
 
-def use(application: Application, need: Need, number: int) -> None:
+def use(application: Application, need: Need) -> None:
     """One search of one user."""
-    duel = application.page(need.query, f"search-{number}")
-    shown = duel.shown.documents
-    places = USER.click([int(document == need.passage) for document in shown], seed=number)
+    duel, shown = application.page(need.query)
+    places = USER.click([int(document == need.passage) for document in shown])
     application.clicked(duel, [shown[place] for place in places])
 
 
@@ -81,14 +81,13 @@ def play(application: Application, tournament: rd.Tournament, everybody: list[Ne
     """Users come, sixteen at a time, until there is a decision."""
     random = np.random.default_rng(2)
     with ThreadPoolExecutor(16) as threads:
-        for start in range(0, searches, 1000):
-            numbers = range(start, min(start + 1000, searches))
-            users = [everybody[one] for one in random.integers(len(everybody), size=len(numbers))]
-            list(threads.map(use, [application] * len(users), users, numbers))
+        for done in range(1000, searches + 1, 1000):
+            users = [everybody[one] for one in random.integers(len(everybody), size=1000)]
+            list(threads.map(use, [application] * 1000, users))
             if application.duels is not tournament:
                 application.duels.flush()  # a client sends in the background
             decision = tournament.decision()
-            print(f"{numbers.stop:7,} searches: {len(decision.left):2} left, ahead is {decision.champion}")
+            print(f"{done:7,} searches: {len(decision.left):2} left, ahead is {decision.champion}")
             if decision.winner or decision.tied:
                 return
 
@@ -96,7 +95,7 @@ def play(application: Application, tournament: rd.Tournament, everybody: list[Ne
 def main() -> None:
     """Search until the best ranker is found, and compare with the truth."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--searches", type=int, default=50_000, help="at most so many")
+    parser.add_argument("--searches", type=int, default=50_000, help="at most so many; they come by the thousand")
     parser.add_argument("--storage", help="of the tournament, as sqlite:///duels.db; by default a temporary file")
     parser.add_argument("--service", help="use the service there instead, as http://127.0.0.1:8080")
     options = parser.parse_args()
@@ -115,7 +114,8 @@ def main() -> None:
         )
         duels: Any = tournament
         if options.service:
-            duels = rd.Client(options.service, tournament.name, deadline=0.25, baseline=RANKERS[0].name)
+            # Simulated users are patient; for real ones leave the deadline at 25 ms.
+            duels = rd.Client(options.service, tournament.name, deadline=2.0, baseline=RANKERS[0].name)
         application = Application(Index(found), duels)
         play(application, tournament, everybody, options.searches)
         decision = tournament.decision()

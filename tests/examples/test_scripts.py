@@ -1,5 +1,6 @@
 """Each script in examples/ runs as a reader would run it, and ends well."""
 
+import importlib
 import re
 from pathlib import Path
 
@@ -30,7 +31,7 @@ def check_search_app(printed: str) -> None:
 def test_search_app(tmp_path: Path) -> None:
     printed = run("search_app", "--storage", "sqlite:///duels.db", cwd=tmp_path)
     check_search_app(printed)
-    assert "\nThe winner is " in printed
+    assert "Not decided" not in printed
     with rd.Tournament.open("python-docs", storage=f"sqlite:///{tmp_path / 'duels.db'}") as t:
         assert str(t.decision()) in printed
 
@@ -70,6 +71,24 @@ def test_prompts_stop_when_the_money_is_spent(tmp_path: Path) -> None:
     printed = run("prompts.py", "--budget", "0.1", cwd=tmp_path)
     assert "Not decided: " in printed
     assert 0.1 <= float(only(r"tokens, \$([\d.]+)$", printed)[1]) < 0.11
+
+
+@pytest.mark.parametrize(
+    ("favoured", "outcome"),
+    [("first", rd.Outcome.TIE), ("second", rd.Outcome.TIE), ("a", rd.Outcome.FIRST), ("b", rd.Outcome.SECOND)],
+)
+def test_the_place_is_worth_nothing(favoured: str, outcome: rd.Outcome, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A judge who looks at the place alone decides nothing; one who looks at the answer decides.
+    monkeypatch.syspath_prepend(EXAMPLES)
+    prompts = importlib.import_module("prompts")
+
+    def judge(question: str, read_first: str, read_second: str, bill: object) -> str:
+        if favoured in ("first", "second"):
+            return favoured
+        return "first" if read_first == favoured else "second"
+
+    monkeypatch.setattr(prompts, "judge", judge)
+    assert prompts.compare("?", "a", "b", prompts.Bill()) is outcome
 
 
 def test_own_bandit(tmp_path: Path) -> None:
