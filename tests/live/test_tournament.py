@@ -233,6 +233,15 @@ def test_clicks_are_credited_on_the_page(url: str) -> None:
         assert same_as_replay(t)
 
 
+def test_a_search_that_finds_nothing(url: str) -> None:
+    with create(url) as t:
+        duel, shown = t.ask("a"), t.ask("b")
+        assert duel.interleave([], []).documents == ()
+        assert t.tell(duel, clicks=[]) == rd.live.Receipt(rd.live.Status.ACCEPTED, None)
+        shown.interleave((), [])
+        assert t.show(shown) == "accepted"
+
+
 def test_what_cannot_be_told_is_refused(url: str) -> None:
     with create(url) as t:
         duel = t.ask()

@@ -20,7 +20,7 @@ from rankduel.live.state import State
 from rankduel.live.storage import Created, Tell, Told
 from rankduel.types import Outcome
 
-HARMS = int(os.environ.get("RANKDUEL_KILLS", "9"))  # `make soak` does more harm
+HARMS = int(os.environ.get("RANKDUEL_KILLS", "6"))  # `make soak` does more harm
 PLAYER = Path(__file__).with_name("player.py")
 PLAYERS = 3
 

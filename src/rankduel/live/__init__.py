@@ -7,12 +7,13 @@ from rankduel.live.events import Event
 from rankduel.live.safety import Guardrail
 from rankduel.live.signals import Shown, Signal
 from rankduel.live.storage import Storage, storage_at
-from rankduel.live.tournament import DEFAULT, Tournament
+from rankduel.live.tournament import DEFAULT, Clicks, Tournament
 from rankduel.live.ubi import read_events
 
 __all__ = [
     "DEFAULT",
     "Attribution",
+    "Clicks",
     "Counts",
     "Departure",
     "DuelRow",
