@@ -278,9 +278,8 @@ def test_signals_decide_when_their_window_closes(url: str, clock: Clock) -> None
         pages = {query: duel.interleave("abc", "xyz", k=4) for query, duel in duels.items()}
         seen = [rd.live.Shown(query, page) for query, page in pages.items() if query != "unseen"]
         assert t.observe(seen) == ["accepted"] * 4
-        ours, theirs = (
-            next(d for d in pages[q].documents if d in side) for q, side in (("first", "abc"), ("second", "xyz"))
-        )
+        ours = next(document for document in "abc" if document in pages["first"].documents)
+        theirs = next(document for document in "xyz" if document in pages["second"].documents)
         signals = [
             click("first", ours, clock.now + 5),
             click("second", theirs, clock.now + 50),
