@@ -2,14 +2,14 @@
 # make test   every check and every test
 # make soak   a live tournament and its server, killed 200 times; three processes that share one; many requests
 # make bench  the benchmark table
-# make check  lint, types, import contract, docs
+# make check  lint, types, import contract, docs and their site
 # make docs-site  the documentation as a site, in build/site
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 KERNELS := $(shell find src -name '*.pyx' -o -name '*.pxd')
-SITE := $(BIN)/sphinx-build -q -W --keep-going -b html -c docs -d build/doctrees . build/site  # warnings are errors
+SITE := $(BIN)/sphinx-build -q -W --keep-going -E -a -b html -c docs -d build/doctrees . build/site  # warnings are errors
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 

@@ -13,7 +13,7 @@ import rankduel
 
 ROOT = Path(__file__).resolve().parent.parent
 HOME = "docs/README"
-LISTED = re.compile(r"^- \[[^\]]*\]\(([^)\s]+)\.md\)", re.MULTILINE)  # a list item that begins with a link to a page
+LISTED = re.compile(r"^- \[([^\]]*)\]\(([^)\s]+)\.md\)", re.MULTILINE)  # a list item that begins with a link to a page
 
 project = "rankduel"
 author = "the authors of rankduel"
@@ -53,9 +53,13 @@ def navigation(text: str) -> str:
     groups = zip(["", *parts[1::2]], parts[::2], strict=True)
     trees = [(caption, pages) for caption, part in groups if (pages := LISTED.findall(part))]
     return "".join(
-        "\n".join(["", "", "```{toctree}", ":hidden:", f":caption: {caption}", "", *pages, "```", ""])
+        "\n".join(["", "", "```{toctree}", ":hidden:", f":caption: {caption}", "", *map(_entry, pages), "```", ""])
         for caption, pages in trees
     )
+
+
+def _entry(page: tuple[str, str]) -> str:
+    return f"{page[0]} <{page[1]}>"
 
 
 def add_navigation(_app: Sphinx, page: str, source: list[str]) -> None:

@@ -3,6 +3,7 @@
 import inspect
 import json
 import re
+import textwrap
 from argparse import SUPPRESS, Action, ArgumentParser, _SubParsersAction
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -73,7 +74,8 @@ def _command(about: str, parser: ArgumentParser) -> list[str]:
     if any(isinstance(action, _SubParsersAction) for action in options):
         return parts
     usage = re.sub(r"\s+", " ", parser.format_usage().removeprefix("usage: ").replace("[-h] ", "")).strip()
-    parts.append(f"```text\n{usage}\n```")
+    wrapped = textwrap.fill(usage, 100, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+    parts.append(f"```text\n{wrapped}\n```")
     if options:
         rows = [f"| {_option(action)} | {_escaped(_help(parser, action))} |" for action in options]
         parts.append("\n".join(["| option | what |", "|---|---|", *rows]))

@@ -24,7 +24,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_page_is_in_the_navigation() -> None:
-    listed = {(HOME.parent / f"{page}.md").resolve() for page in conf.LISTED.findall(HOME.read_text())}
+    listed = {(HOME.parent / f"{page}.md").resolve() for _, page in conf.LISTED.findall(HOME.read_text())}
     written = {*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")}
     written -= set((ROOT / "docs" / "bandits").glob("[a-z]*.md"))  # of their own table
     assert sorted(map(name, written - listed)) == [name(HOME)]
@@ -34,7 +34,7 @@ def test_every_page_is_in_the_navigation() -> None:
 def test_navigation_has_a_group_for_each_heading() -> None:
     text = "# Home\n\n[x](x.md)\n\n## One\n\n- [A](a.md)\n- [B](../b/README.md)\n\n## Two\n\n- [C](c.md#d)\n- [E](e.md)"
     trees = re.findall(r":caption: (.*)\n\n((?:.+\n)*?)```", conf.navigation(text))
-    assert trees == [("One", "a\n../b/README\n"), ("Two", "e\n")]
+    assert trees == [("One", "A <a>\nB <../b/README>\n"), ("Two", "E <e>\n")]
 
 
 def test_the_site_is_whole(site: Path) -> None:
