@@ -74,7 +74,7 @@ def _command(about: str, parser: ArgumentParser) -> list[str]:
     if any(isinstance(action, _SubParsersAction) for action in options):
         return parts
     usage = re.sub(r"\s+", " ", parser.format_usage().removeprefix("usage: ").replace("[-h] ", "")).strip()
-    wrapped = textwrap.fill(usage, 100, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+    wrapped = textwrap.fill(usage, 84, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
     parts.append(f"```text\n{wrapped}\n```")
     if options:
         rows = [f"| {_option(action)} | {_escaped(_help(parser, action))} |" for action in options]
