@@ -121,7 +121,7 @@ def test_operate(folder: Path) -> None:
     assert "no tournament 'away' in" in wrong("tournaments", "show", "away", cwd=folder)
     assert "no tournament 'away' in" in wrong("tournaments", "stop", "away", cwd=folder)
     assert ok(*CREATE, "--exist-ok", "--expires-after", "1e6", cwd=folder) != ""
-    assert "'home' is in sqlite:///duels.db already" in wrong(*CREATE, cwd=folder)
+    assert f"'home' is in sqlite:///{folder}/duels.db already" in wrong(*CREATE, cwd=folder)
     assert "'home' is there with expires_after=1000000.0, not 86400.0" in wrong(*CREATE, "--exist-ok", cwd=folder)
     with rd.Tournament.open("home", storage=f"sqlite:///{folder}/duels.db") as t:
         (paused,) = [event.body for event in t.journal() if event.kind == "paused"]

@@ -281,6 +281,22 @@ assert client.ask().serve == "duel" and client.flush(10) and client.counters.sen
     assert sorted(item["duel"] for item in told(service)) == sorted([f"1-{n}" for n in range(50)] + ["2-1"])
 
 
+def test_numpy_is_all_that_an_application_needs(service: Server) -> None:
+    others = ["msgspec", "starlette", "uvicorn", "uvloop", "httptools", "psycopg", "scipy", "pandas", "pyarrow", "rich"]
+    code = f"""
+import sys
+for other in {others!r}:
+    sys.modules[other] = None
+import rankduel as rd
+with rd.Client({service.url!r}, "search", deadline=5) as client:
+    duel = client.ask("q")
+    client.tell(duel, clicks=[duel.interleave(["a"], ["b"], k=2).documents[0]])
+    assert client.flush(10) and client.counters.accepted == 1
+assert "sqlite3" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
 SCRIPT = """
 import time
 from rankduel.client import Client

@@ -116,7 +116,7 @@ def _storage(place: str, config: Config) -> Iterator[Finding]:
         return
     with closing(storage):
         names = storage.names()
-        yield Finding("ok", "storage", f"{place} has {len(names)} tournaments: {', '.join(names) or 'none yet'}")
+        yield Finding("ok", "storage", f"{storage.url} has {len(names)} tournaments: {', '.join(names) or 'none yet'}")
         yield _keys(storage, config)
         yield from _times(storage, names)
         if isinstance(storage, SqliteStorage):

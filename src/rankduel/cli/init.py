@@ -55,13 +55,13 @@ def _init(parser: ArgumentParser, options: Namespace) -> int:
         with closing(storage_at(options.storage)) as storage:
             from rankduel.service.keys import new_key  # noqa: PLC0415 - not of the core
 
-            _, secret = new_key(storage, "admin", ["admin"])
+            place, (_, secret) = storage.url, new_key(storage, "admin", ["admin"])
     except BaseException as error:
         options.config.unlink()
         if isinstance(error, ValueError | ImportError):
             parser.error(str(error))
         raise
-    print(f"made {options.config} and {options.storage}; the admin key, which is shown only now:", file=sys.stderr)
+    print(f"made {options.config} and {place}; the admin key, which is shown only now:", file=sys.stderr)
     print(secret, flush=True)
     print("next: rankduel doctor, then rankduel serve", file=sys.stderr)
     return 0

@@ -24,6 +24,7 @@ from rankduel.service.settings import ServiceSettings
 __all__ = ["serve"]
 
 _SWITCH = 0.001  # seconds: those who wait for an answer get their turn sooner while the writer is at work
+_SILENT = 60  # seconds after which a process that says nothing is replaced: on a busy machine one takes long to start
 _log = logging.getLogger("rankduel.service")
 
 
@@ -61,7 +62,7 @@ async def _serve_one(app: Door, settings: ServiceSettings) -> None:
 
 
 def _serve_many(storage: str, settings: ServiceSettings) -> None:
-    shared = storage_at(storage, own=False)
+    shared = storage_at(storage)
     try:
         settings.check(KeyRing.of(shared))
     finally:
@@ -109,6 +110,7 @@ def _config(app: Any, settings: ServiceSettings) -> uvicorn.Config:
         server_header=False,
         proxy_headers=False,
         limit_concurrency=settings.connections,
+        timeout_worker_healthcheck=_SILENT,
         timeout_keep_alive=round(settings.keep_alive),
         timeout_graceful_shutdown=round(settings.stop_within),
     )
