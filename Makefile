@@ -2,16 +2,18 @@
 # make test   every check and every test
 # make soak   a live tournament and its server, killed 200 times; three processes that share one; many requests
 # make bench  the benchmark table
-# make check  lint, types, import contract, docs
+# make check  lint, types, import contract, docs and their site
+# make docs-site  the documentation as a site, in build/site
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 KERNELS := $(shell find src -name '*.pyx' -o -name '*.pxd')
+SITE := $(BIN)/sphinx-build -q -W --keep-going -E -a -b html -c docs -d build/doctrees . build/site  # warnings are errors
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: setup demo test soak bench check format docs clean postgresql
+.PHONY: setup demo test soak bench check format docs docs-site pictures clean postgresql
 
 setup: $(VENV)/.built
 
@@ -47,6 +49,7 @@ check: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python docs/generate.py --check
+	$(SITE)
 
 format: setup
 	$(BIN)/ruff check --fix src tests benchmarks docs examples setup.py
@@ -54,6 +57,13 @@ format: setup
 
 docs: setup
 	$(BIN)/python docs/generate.py
+
+docs-site: docs
+	$(SITE)
+	@echo "build/site/index.html"
+
+pictures: setup
+	$(BIN)/python docs/draw.py
 
 clean:
 	rm -rf $(VENV) build dist src/*.egg-info

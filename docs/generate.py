@@ -1,7 +1,8 @@
-"""The pages of docs/bandits/, made from the bandits' docstrings.
+"""The pages that are made from the program: docs/bandits/ from the bandits' docstrings, and the references.
 
 `python docs/generate.py` writes them; `--check` writes nothing and fails when a page is stale, when a docstring lacks
-a section, or when it does not name exactly the parameters that the constructor takes.
+a section, or when it does not name exactly the parameters that the constructor takes, and when a command, an option, a
+call or anything else that has a name says nothing of itself.
 """
 
 import argparse
@@ -12,6 +13,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import declared
 import rankduel as rd
 
 PAGES = Path(__file__).resolve().parent / "bandits"
@@ -156,7 +158,10 @@ def pages() -> dict[Path, str]:
     pairs: list[AnyBandit] = list(rd.REGISTRY.values())
     sets: list[AnyBandit] = list(rd.MULTI_REGISTRY.values())
     made = {PAGES / file_name(cls): page(cls) for cls in pairs + sets}
-    return made | {PAGES / "README.md": index(pairs, sets)}
+    made[PAGES / "README.md"] = index(pairs, sets)
+    for name in ("commands", "http", "names"):
+        made[PAGES.parent / f"{name}.md"] = getattr(declared, name)()
+    return made
 
 
 def differences(made: dict[Path, str]) -> Iterator[str]:
@@ -224,12 +229,12 @@ def _text(text: str) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the pages, or check them."""
-    options = argparse.ArgumentParser(description="Make the pages of docs/bandits from the bandits' docstrings.")
+    options = argparse.ArgumentParser(description="Make the pages of bandits, commands, calls and names.")
     options.add_argument("--check", action="store_true", help="write nothing; fail if something is stale or missing")
     asked = options.parse_args(arguments)
     try:
         made = pages()
-    except DocstringError as error:
+    except (DocstringError, declared.UndocumentedError) as error:
         print(error, file=sys.stderr)
         return 1
     if not asked.check:

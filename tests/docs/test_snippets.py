@@ -12,7 +12,8 @@ from types import ModuleType
 
 import pytest
 
-from fences import Fence, fences, name, pages
+from fences import ROOT, Fence, fences, name, only, pages
+from rankduel.lab import load_spec
 
 NUMBER = re.compile(r"\d[\d,]*\.?\d*(?:e[-+]?\d+)?")
 
@@ -31,6 +32,12 @@ def test_snippets_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             printed = run(page, block, namespace)
             if follower is not None and follower.info.startswith("text"):
                 assert agrees(printed, follower), f"{page.name}:{follower.line} says\n{follower.text}not\n{printed}"
+
+
+def test_the_first_experiment_can_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "my_first.toml"
+    path.write_text(only(ROOT / "docs" / "for-research.md", "toml").text)
+    assert load_spec(path).name == "my-first"
 
 
 def run(page: Path, block: Fence, namespace: dict[str, object]) -> str:
@@ -75,7 +82,7 @@ def test_output_is_compared(printed: str, info: str, expected: str, answer: bool
 
 def test_python_is_written_as_such() -> None:
     # A fence that nothing looks at would promise nothing.
-    known = {"python", "python setup.py", "cython", "sh", "text", "text about", "toml", "makefile", "bibtex", "sql"}
+    known = {"python", "python setup.py", "cython", "sh", "text", "text about", "toml", "sql", "makefile", "bibtex"}
     unknown = [
         f"{name(page)}:{fence.line} {fence.info!r}"
         for page in pages()
