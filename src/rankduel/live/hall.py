@@ -31,6 +31,7 @@ class _Room:
 
     def _look(self) -> None:
         while not self.closing.wait(_EVERY):
+            self.writer.storage.rest()
             for find in list(self.tournaments.values()):
                 tournament = find()
                 try:

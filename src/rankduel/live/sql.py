@@ -170,9 +170,20 @@ class SqlStorage(ABC):
         return DuelRow(*rows[0]) if rows else None
 
     def duels_of(self, tournament: str, queries: list[str]) -> dict[str, DuelRow]:
-        """The duels of these queries, for those that have one."""
-        rows = self.select(self.find_queries, (_text(queries), self._owner(tournament)))
+        """The duels of these queries, for those that have one; perhaps not of those written in the last moment."""
+        owner = self._owner(tournament)
+        if len(queries) == 1:
+            rows = self.look_up(f"{_FIND} query = ?", (owner, queries[0]))
+        else:
+            rows = self.look_up(self.find_queries, (_text(queries), owner))
         return {row[2]: DuelRow(*row) for row in rows}
+
+    def look_up(self, statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+        """Read what was durable a moment ago."""
+        return self.select(statement, values)
+
+    def rest(self) -> None:  # noqa: B027 - most hold nothing
+        """Let go of what is held for reading. Called now and then."""
 
     @property
     def find_queries(self) -> str:

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from rankduel.errors import StorageError
@@ -16,6 +17,7 @@ from rankduel.live.sql import SCHEMA, SqlStorage, tables
 __all__ = ["OURS", "SqliteStorage", "lock_file"]
 
 OURS = 0x52414E4B  # "RANK": what SQLite calls the application id
+_MOMENT = 0.05  # seconds
 _MAPPED = 2**32  # bytes of the file that are read in place
 _TABLES = tables(id="INTEGER PRIMARY KEY", int="INTEGER", float="REAL", bytes="BLOB", clustered="WITHOUT ROWID")
 
@@ -32,15 +34,17 @@ class SqliteStorage(SqlStorage):
     def __init__(self, path: str | os.PathLike[str], *, own: bool = True) -> None:
         self.path = Path(path).absolute()
         self.url = f"sqlite:///{self.path}"
-        self._reading, self._writing = threading.Lock(), threading.RLock()
+        self._reading, self._writing, self._finding = threading.Lock(), threading.RLock(), threading.Lock()
+        self._found_at = 0.0  # when the finder began to read
         if not own and not self.path.exists():
             raise StorageError(f"no storage at {self.path}")
         self._lock = lock_file(self.path) if own else None
         try:
             self._writer = self._connect()
             _prepare(self._writer, self.path)
-            self._reader = self._connect()
-            self._reader.execute("PRAGMA query_only = ON")
+            self._reader, self._finder = self._connect(), self._connect()
+            for connection in (self._reader, self._finder):
+                connection.execute("PRAGMA query_only = ON")
             ((secret,),) = self.select("SELECT value FROM facts WHERE name = 'secret'")
             self.secret = bytes.fromhex(secret)
         except (sqlite3.Error, StorageError, ValueError) as error:
@@ -97,12 +101,36 @@ class SqliteStorage(SqlStorage):
         except sqlite3.Error as error:
             raise StorageError(f"cannot read {self.path}: {error}") from error
 
+    def look_up(self, statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+        """Read what was durable a moment ago: to see the last commit each time costs many times as much."""
+        try:
+            with self._finding:
+                if monotonic() - self._found_at > _MOMENT:
+                    self._rest()
+                    self._finder.execute("BEGIN")
+                    self._found_at = monotonic()
+                return self._finder.execute(statement, values).fetchall()
+        except sqlite3.Error as error:
+            raise StorageError(f"cannot read {self.path}: {error}") from error
+
+    def rest(self) -> None:
+        """Let go of what is held for reading, so that the log can be folded into the file."""
+        with self._finding:
+            if monotonic() - self._found_at > _MOMENT:
+                self._rest()
+
+    def _rest(self) -> None:
+        self._found_at = 0.0
+        if self._finder.in_transaction:
+            self._finder.execute("COMMIT")
+
     def leads(self, tournament: str) -> bool:
         """The owner of the file does."""
         return self._lock is not None
 
     def close(self) -> None:
         """Fold the log into the file and let go of it."""
+        self._finder.close()
         self._reader.close()
         self._writer.close()
         if self._lock is not None:

@@ -161,7 +161,7 @@ class Storage(Protocol):
         """The duel of that number."""
 
     def duels_of(self, tournament: str, queries: list[str]) -> dict[str, DuelRow]:
-        """The duels of these queries, for those that have one."""
+        """The duels of these queries, for those that have one; perhaps not of those written in the last moment."""
 
     def duels(self, tournament: str, limit: int, before: tuple[int, int] | None = None) -> list[DuelRow]:
         """The latest duels, or the latest ones before a session and number; newest first."""
@@ -192,6 +192,9 @@ class Storage(Protocol):
 
     def resign(self, tournament: str) -> None:
         """Let another process lead a tournament."""
+
+    def rest(self) -> None:
+        """Let go of what is held for reading. Called now and then."""
 
     def keys(self) -> list[KeyRow]:
         """The API keys."""
