@@ -9,6 +9,7 @@ from rankduel.live.signals import Shown, Signal
 from rankduel.live.storage import Storage, storage_at
 from rankduel.live.tournament import DEFAULT, Tournament
 from rankduel.live.ubi import read_events
+from rankduel.live.view import View
 
 __all__ = [
     "DEFAULT",
@@ -30,6 +31,7 @@ __all__ = [
     "Status",
     "Storage",
     "Tournament",
+    "View",
     "read_events",
     "storage_at",
 ]

@@ -41,6 +41,7 @@ CREATE TABLE journal (
     tournament {int} NOT NULL, number {int} NOT NULL, time {float} NOT NULL, kind TEXT NOT NULL, body TEXT NOT NULL,
     PRIMARY KEY (tournament, number)
 ) {clustered};
+CREATE INDEX journal_changes ON journal (tournament, number) WHERE kind <> 'told';
 CREATE TABLE duels (
     tournament {int} NOT NULL, session {int} NOT NULL, number {int} NOT NULL, query TEXT, client TEXT,
     first {int} NOT NULL, second {int} NOT NULL, first_propensity {float}, second_propensity {float},
@@ -148,6 +149,28 @@ class SqlStorage(ABC):
                     yield Event(number, time, kind, json.loads(body))
                 except ValueError as error:
                     raise StorageError(f"{self.url} is damaged: event {number} of {tournament!r}: {error}") from error
+
+    def changes(self, tournament: str, limit: int, before: int | None = None) -> list[Event]:
+        """The latest events that are no outcomes, or the latest before that number; newest first."""
+        rows = self.select(
+            "SELECT number, time, kind, body FROM journal WHERE tournament = ? AND number < ? AND kind <> 'told' "
+            "ORDER BY number DESC LIMIT ?",
+            (self._owner(tournament), 2**62 if before is None else before, limit),
+        )
+        return [Event(number, time, kind, json.loads(body)) for number, time, kind, body in rows]
+
+    def told_since(self, tournament: str, time: float) -> int:
+        """How many outcomes the journal has from a time on. Times never go back: the last event before it is soon found."""
+        owner = self._owner(tournament)
+        low, high = 0, self.select("SELECT number FROM tournaments WHERE id = ?", (owner,))[0][0]
+        last = high
+        while low < high:
+            middle = (low + high + 1) // 2
+            ((at,),) = self.select("SELECT time FROM journal WHERE tournament = ? AND number = ?", (owner, middle))
+            low, high = (middle, high) if at < time else (low, middle - 1)
+        others = "SELECT count(*) FROM journal WHERE tournament = ? AND number > ? AND number <= ? AND kind <> 'told'"
+        count: int = self.select(others, (owner, low, last))[0][0]
+        return last - low - count
 
     def duel(self, tournament: str, session: int, number: int) -> DuelRow | None:
         """The duel of that number."""

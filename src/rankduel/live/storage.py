@@ -157,6 +157,12 @@ class Storage(Protocol):
     def read(self, tournament: str, since: int = 0) -> Iterator[Event]:
         """The events after number `since`, in their order."""
 
+    def changes(self, tournament: str, limit: int, before: int | None = None) -> list[Event]:
+        """The latest events that are no outcomes, or the latest before that number; newest first."""
+
+    def told_since(self, tournament: str, time: float) -> int:
+        """How many outcomes the journal has from a time on."""
+
     def duel(self, tournament: str, session: int, number: int) -> DuelRow | None:
         """The duel of that number."""
 

@@ -1,0 +1,64 @@
+"""When a tournament will end: it is played on, from where it stands, with users made up from what is known."""
+
+from dataclasses import dataclass
+from time import monotonic
+
+import numpy as np
+import numpy.typing as npt
+
+from rankduel.bandits import Bandit
+from rankduel.preferences import Utilities
+from rankduel.simulation import simulate
+
+__all__ = ["Forecast", "forecast"]
+
+_RUNS = 5
+_HORIZON = 20_000_000  # duels after which a run is given up
+_SECONDS = 2.0  # for all runs
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """Duels to the end: the median of the runs that were played on, and the least and most. None: it took too long."""
+
+    duels: int | None
+    least: int | None
+    most: int | None
+    runs: int  # that ended
+
+
+class _TooLong(Exception):  # noqa: N818 - no error
+    pass
+
+
+def forecast(
+    kind: type[Bandit], snapshot: bytes, rated: npt.NDArray[np.float64], *, told: int, seconds: float = _SECONDS
+) -> Forecast:
+    """Play a bandit on from a snapshot, as if `rated` were the truth; the duels are those after the first `told`.
+
+    It takes `seconds` at most, of one core, and does not hold the interpreter meanwhile.
+    """
+    deadline = monotonic() + seconds
+    ends: list[int] = []
+
+    def watch(play: object) -> None:
+        if monotonic() > deadline:
+            raise _TooLong
+
+    for run in range(_RUNS):
+        bandit = kind.restore(snapshot)
+        if bandit.n_alive == 1 or bandit.tied:
+            return Forecast(0, 0, 0, _RUNS)
+        told_before = bandit.told
+        try:
+            played = simulate(
+                bandit, Utilities(rated), horizon=_HORIZON, checkpoints=[_HORIZON], seed=run, watch=watch
+            )
+        except _TooLong:
+            break
+        if played.converged_at is None:
+            break
+        ends.append(max(0, told_before + played.converged_at - told))
+    if not ends:
+        return Forecast(None, None, None, 0)
+    return Forecast(round(float(np.median(ends))), min(ends), max(ends), len(ends))
