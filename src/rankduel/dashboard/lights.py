@@ -40,7 +40,7 @@ def light(view: View, health: Health) -> Light:
     counts = health.counts
     bad, warnings = [], []
     if health.failure is not None:
-        bad.append(f"It has failed, and users see the baseline: {health.failure}.")
+        bad.append(f"What has failed: {health.failure}. The server's log has more.")
     over = counts.told + counts.no_signal + counts.expired
     if over >= _FEW and health.joined < _JOINED:
         warnings.append(f"Only {health.joined:.0%} of the duels were told in time; the others teach nothing.")

@@ -62,6 +62,7 @@ async function show() {
   if (!samePage && main.firstChild && before) main.classList.add("waiting");
   await refresh(true);
   main.classList.remove("waiting");
+  main.querySelector(".tabs [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
   if (!samePage && before) {
     scrollTo(0, 0);
     main.focus({ preventScroll: true });

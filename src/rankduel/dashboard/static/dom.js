@@ -53,16 +53,16 @@ function patchNode(old, made) {
     if (old.data !== made.data) old.data = made.data;
     return;
   }
-  for (const { name } of [...old.attributes]) {
+  const kept = old.dataset.keep !== undefined; // its script may have changed it
+  for (const { name } of kept ? [] : [...old.attributes]) {
     if (!made.hasAttribute(name) && !(name === "open" && old.nodeName === "DETAILS") && name !== "style") old.removeAttribute(name);
   }
   for (const { name, value } of made.attributes) if (old.getAttribute(name) !== value && name !== "style") old.setAttribute(name, value);
-  if (old.style.cssText !== made.style.cssText) old.style.cssText = made.style.cssText;
+  if (!kept && old.style.cssText !== made.style.cssText) old.style.cssText = made.style.cssText;
   for (const name of Object.keys(old.handlers ?? {})) if (!made.handlers?.[name]) old[name] = null;
   for (const [name, run] of Object.entries(made.handlers ?? {})) old[name] = run;
   old.handlers = made.handlers;
-  if (old.dataset.keep !== undefined) return;
-  patchChildren(old, made);
+  if (!kept) patchChildren(old, made);
 }
 
 export const table = (caption, heads, rows, className = "") =>

@@ -2,7 +2,7 @@
 
 import { asTable, h } from "./dom.js";
 import { at, call, look, mayChange, page } from "./api.js";
-import { confirm, evidence, figure, interval, light, notice } from "./parts.js";
+import { confirm, evidence, figure, interval, isDecided, light, notice } from "./parts.js";
 import { stepChart, departed } from "./chart.js";
 import { about, algorithm, compact, count, date, percent, plural, share, span } from "./words.js";
 
@@ -14,6 +14,7 @@ export async function load(place) {
 }
 
 export function view(place, { overview, standings, departures }) {
+  const begun = overview.told > 0;
   const best = standings.rankers.slice(0, SHOWN);
   return h("div", { class: "overview" },
     h("h1", { class: "sentence", id: "sentence" }, overview.sentence),
@@ -27,7 +28,8 @@ export function view(place, { overview, standings, departures }) {
       figure("Harm so far", harm(overview.harm), overview.harm ? `against ${overview.harm.against}` : null),
       figure("Certainty", overview.certainty === null ? "none" : share(overview.certainty), overview.certainty === null ? "is promised" : "at any time you look")),
     mayChange() ? controls(place, overview) : null,
-    h("div", { class: "columns" },
+    begun ? null : beginning(place),
+    begun && h("div", { class: "columns" },
       h("section", { class: "panel" }, h("div", { class: "head" }, h("h2", null, "Rankers remaining"), h("a", { href: page(place.name, "/timeline") }, "Timeline")),
         departures.length ? stepChart(departures, overview, { small: true }) : h("p", { class: "quiet" }, "Nobody has been dropped yet."),
         departures.length ? asTable("Last rankers that were dropped", [["Ranker", ""], ["At duel", "number"], ["Left", "number"]],
@@ -43,15 +45,22 @@ export function view(place, { overview, standings, departures }) {
       h("dl", { class: "facts" }, facts(overview).map(([name, value]) => h("div", null, h("dt", null, name), h("dd", null, value))))));
 }
 
-function forecast({ forecast: made, told, winner, tied, status }) {
-  if (winner || tied.length) return "decided";
+// What an application does, where none has done it yet.
+const beginning = (place) => h("section", { class: "panel", "data-key": "beginning" }, h("h2", null, "How to begin"),
+  h("p", null, "Your application asks which two rankers should meet, shows one page made of both lists, and tells who won:"),
+  h("pre", { tabindex: 0, "aria-label": "Example" }, h("code", null, [`POST ${at(place.name, "/ask")}`, '{"query_id": "q-81"}', "", `POST ${at(place.name, "/tell")}`, '{"ticket": "…", "outcome": "first"}'].join("\n"))),
+  h("p", { class: "quiet" }, "This page changes by itself with the first outcome."));
+
+function forecast({ forecast: made, told, status, ...overview }) {
+  if (isDecided(overview)) return "decided";
   if (status === "stopped") return "stopped";
+  if (overview.light.state === "bad") return "–";
   if (!made) return told ? "…" : "–";
   return made.duels === null ? "not in sight" : `≈ ${about(made.duels)}`;
 }
 
-function range({ forecast: made }) {
-  if (!made || made.duels === null || !made.duels) return null;
+function range({ forecast: made, light: { state } }) {
+  if (state === "bad" || !made || made.duels === null || !made.duels) return null;
   return made.runs > 1 ? `duels; ${about(made.least)} to ${about(made.most)}` : "duels";
 }
 
@@ -73,12 +82,12 @@ function controls(place, overview) {
   if (overview.status === "stopped") return null;
   const now = String(Number((100 * overview.settings.share).toFixed(2)));
   return h("section", { class: "controls", "aria-label": "Controls" },
-    h("form", { class: "share", onsubmit: (event) => setShare(event, place) },
+    isDecided(overview) ? h("p", { class: "quiet" }, "It is decided: users see the winner, whatever the share.") : h("form", { class: "share", onsubmit: (event) => setShare(event, place) },
       h("label", { for: "share" }, "Traffic share"),
       h("span", { class: "unit" }, h("input", { id: "share", name: "share", type: "number", min: 0, max: 100, step: "any", "data-key": now, value: now, inputmode: "decimal", required: true }), h("span", null, "%")),
       h("button", { type: "submit" }, "Set share")),
     h("div", { class: "buttons" },
-      overview.status === "paused" ? h("button", { "data-key": "start", class: "primary", onclick: () => act(place, "start", "Start again?", "Duels are handed out again, to the same share of the traffic.", "Start") }, "Start")
+      isDecided(overview) ? null : overview.status === "paused" ? h("button", { "data-key": "start", class: "primary", onclick: () => act(place, "start", "Start again?", "Duels are handed out again, to the same share of the traffic.", "Start") }, "Start")
         : h("button", { "data-key": "pause", onclick: () => act(place, "pause", "Pause this tournament?", "No more duels until it is started again: users see the baseline. What is in flight can still be told.", "Pause") }, "Pause"),
       h("button", { class: "danger", onclick: () => act(place, "stop", `Stop “${place.name}” for good?`, "It cannot be started again. What was learnt stays, and can be looked at.", "Stop for good", true) }, "Stop")));
 }

@@ -3,12 +3,13 @@
 import { h } from "./dom.js";
 import { count, percent } from "./words.js";
 
-const STATUS = { running: "Running", paused: "Paused", stopped: "Stopped", decided: "Decided" };
+const STATUS = { running: "Running", paused: "Paused", stopped: "Stopped", decided: "Decided", failing: "Failing" };
 const SHAPES = {
   running: [h0("circle", { cx: 6, cy: 6, r: 4 })],
   paused: [h0("rect", { x: 2.5, y: 2, width: 2.5, height: 8 }), h0("rect", { x: 7, y: 2, width: 2.5, height: 8 })],
   stopped: [h0("rect", { x: 2, y: 2, width: 8, height: 8 })],
   decided: [h0("path", { d: "M2 6.5 4.8 9.5 10 2.8", fill: "none", stroke: "currentColor", "stroke-width": 2 })],
+  failing: [h0("path", { d: "M1 4 4 1h4l3 3v4l-3 3H4L1 8z" })],
   good: [h0("circle", { cx: 6, cy: 6, r: 5 })],
   warning: [h0("path", { d: "M6 1 11.5 11h-11z" })],
   bad: [h0("path", { d: "M1 4 4 1h4l3 3v4l-3 3H4L1 8z" })],
@@ -25,7 +26,8 @@ export const status = (word) => h("span", { class: `status ${word}` }, shape(wor
 const LIGHT = { good: "All is well", warning: "Look at this", bad: "Failing" };
 export const light = (state) => h("span", { class: `light ${state}` }, shape(state), LIGHT[state]);
 
-export const stateOf = (overview) => (overview.winner || overview.tied.length ? "decided" : overview.status);
+export const stateOf = (overview) => (overview.light.state === "bad" ? "failing" : isDecided(overview) ? "decided" : overview.status);
+export const isDecided = (overview) => Boolean(overview.winner || overview.tied.length);
 
 export const figure = (name, value, more) => h("div", { class: "figure" }, h("dt", null, name), h("dd", null, h("b", null, value), more ? h("small", null, more) : null));
 
