@@ -93,6 +93,15 @@ class CreditsTheLastAsked(Wins):
         super().update(int(self.last[0]), int(self.last[1]), outcome)
 
 
+class LearnsFromAsks(Wins):
+    """Takes being asked for a win."""
+
+    def pick(self) -> tuple[int, int]:
+        picked = super().pick()
+        self.won[self.n_arms - 1] += 1000
+        return picked
+
+
 class LearnsFlipped(Wins):
     """A bool compared the wrong way round."""
 
@@ -276,6 +285,7 @@ WRONG: Sequence[tuple[type[Bandit], str, str]] = [  # the bandit, the check that
     (IgnoresTells, "beats_uniform", "uniform play"),
     (IgnoresTells, "late_tells_still_teach", "uniform play"),
     (CreditsTheLastAsked, "late_tells_still_teach", "uniform play"),
+    (LearnsFromAsks, "adopted", "the champions differ"),
     (LearnsFlipped, "flipped", "the best arm"),
     (LearnsFlipped, "beats_uniform", "uniform play"),
     (IgnoresSeed, "different_seeds", "seed were ignored"),

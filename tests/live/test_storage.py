@@ -1,11 +1,13 @@
 """What a storage does when it is damaged, full, in use, or not one of ours: a clear error, and nothing wrong."""
 
 import contextlib
+import hmac
 import os
 import sqlite3
 import subprocess
 import sys
 import threading
+from base64 import urlsafe_b64decode
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ from rankduel.live import Counts, DuelRow, Event, Status, Tournament, storage_at
 from rankduel.live.sqlite import SqliteStorage
 from rankduel.live.state import State
 from rankduel.live.storage import Committed, Created, Entry, Issue, Kept, KeyRow, Noted, Sweep, Tell, Told
+from rankduel.live.tickets import read_ticket, ticket_of
 from rankduel.live.writer import Writer
 
 FIRST = rd.Outcome.FIRST
@@ -379,3 +382,18 @@ print(t.tell(t.ask(), rd.Outcome.FIRST).status)
     assert status == "accepted"
     with Tournament.open("search", storage=url) as t:
         assert t.counts.told == 2
+
+
+@pytest.mark.parametrize("secret", [b"s" * 32, b"", b"s" * 64, b"s" * 65, b"s" * 200])
+def test_tickets_are_signed_by_hmac_sha256(secret: bytes) -> None:
+    row = DuelRow(3, 17, "a query, with ü" * 10, "ab12", 4, 2, 0.25, 1e-9, issued=1.1, expires=2.2)
+    ticket = ticket_of(row, "für alle", secret)
+    assert read_ticket(ticket, "für alle", secret) == row
+    signed = urlsafe_b64decode(ticket + "=" * (-len(ticket) % 4))
+    assert signed[:16] == hmac.digest(secret, "für alle\n".encode() + signed[16:], "sha256")[:16]
+
+
+def test_the_longest_ticket_can_be_read() -> None:
+    query = "\U0001f600" * 200
+    row = DuelRow(2**53, 2**53, query, "f" * 16, 10**6, 10**6, 1e-300, 1 / 3, issued=1e9 / 3, expires=2e9 / 3)
+    assert read_ticket(ticket_of(row, "t", b"secret"), "t", b"secret") == row

@@ -10,7 +10,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-_SERVE = "import json, sys; from rankduel.service import serve; serve(sys.argv[1], **json.loads(sys.argv[2]))"
+_SERVE = """
+import json, resource, sys
+from rankduel.service import serve
+if sys.argv[3] != "0":
+    resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]), resource.RLIM_INFINITY))
+serve(sys.argv[1], **json.loads(sys.argv[2]))
+"""
 
 
 @dataclass
@@ -34,10 +40,10 @@ class Answer:
 
 
 class Server:
-    """A server on a free port; `lines` is its log."""
+    """A server on a free port; `lines` is its log. With `largest_file`, its disk is full at so many bytes."""
 
-    def __init__(self, url: str, **settings: Any) -> None:
-        command = [sys.executable, "-c", _SERVE, url, json.dumps({"port": 0} | settings)]
+    def __init__(self, url: str, *, largest_file: int = 0, **settings: Any) -> None:
+        command = [sys.executable, "-c", _SERVE, url, json.dumps({"port": 0} | settings), str(largest_file)]
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         self.lines: list[str] = []
         self._listening = threading.Event()

@@ -13,7 +13,7 @@ from live.learning import learnt
 from rankduel.live import Tournament
 from rankduel.live.state import State
 from rankduel.types import Outcome
-from service.servers import Client, Server
+from service.servers import Client, Server, serving
 
 KILLS = int(os.environ.get("RANKDUEL_KILLS", "24")) // 4  # `make soak` kills more often
 RANKERS = [f"ranker {number}" for number in range(12)]
@@ -120,4 +120,28 @@ def test_stopped_gently(tmp_path: Path) -> None:
     assert acknowledged
     assert json.loads(server.lines[-1])["message"] == "stopped"
     assert not [line for line in server.lines if "Traceback" in line]
+    check(url, acknowledged)
+
+
+def test_a_full_disk(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/duels.db"
+    with serving(url, largest_file=600_000) as server, server.client as client:
+        assert client.post("/v1/tournaments", BODY | {"baseline": "ranker 3"}).status == 201
+        acknowledged: dict[str, str] = {}
+        for _ in range(1000):
+            duel = client.post("/v1/tournaments/site/ask", {"client_id": "c"}).body
+            if duel["ticket"] is None:
+                break
+            told = client.post("/v1/tournaments/site/tell", {"ticket": duel["ticket"], "outcome": "tie"})
+            assert told.status in (200, 503), told
+            if told.status == 200:
+                acknowledged[duel["ticket"]] = "tie"
+            else:
+                assert told.problem == "storage"
+        assert (duel["serve"], duel["first"], duel["why"]) == ("baseline", "ranker 3", "storage")
+        assert client.get("/livez").status == 200
+        assert client.get("/v1/tournaments/site/health").body["failure"]
+        assert not [line for line in server.lines if '"problem": "failed"' in line]
+        server.kill()
+    assert acknowledged
     check(url, acknowledged)

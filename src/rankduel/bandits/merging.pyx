@@ -132,8 +132,8 @@ cdef class Merging(Bandit):
         cdef int loser = duel.second if outcome == FIRST else duel.first
         cdef batch_t *batch = self.home[winner]
         cdef double wins, losses, n, margin
-        if outcome == TIE or winner == loser or batch == NULL or self.home[loser] == NULL:
-            return 0  # nothing to learn, or one of them was eliminated while this was on its way
+        if outcome == TIE or winner == loser or batch == NULL or self.home[loser] != batch:
+            return 0  # nothing to learn, or one of them was eliminated while this was on its way, or it was adopted
         self.won[winner] += 1
         self.fought[winner] += 1
         self.fought[loser] += 1

@@ -2,13 +2,13 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from importlib.metadata import version
 from typing import Any
 
 import msgspec
 from starlette.routing import Route, Router
 from starlette.types import Receive, Scope, Send
 
-import rankduel
 from rankduel.service import insight, operating, pages, standing, traffic, upkeep
 from rankduel.service.calls import Call
 from rankduel.service.door import Door, Place, reply
@@ -27,7 +27,7 @@ def make_app(storage: str, settings: ServiceSettings | None = None) -> Door:
     """The app for the tournaments of a storage, known by its address. It opens the storage when it starts."""
     settings = settings or ServiceSettings()
     service = Service(storage, settings)
-    service.openapi = msgspec.json.encode(document(CALLS, rankduel.__version__))
+    service.openapi = msgspec.json.encode(document(CALLS, version("rankduel")))
     buckets = Buckets(settings.rate, settings.burst)
     wrong = Buckets(settings.wrong_keys, settings.wrong_keys_burst)
     paths: dict[str, list[Call]] = {}
@@ -50,8 +50,7 @@ def make_app(storage: str, settings: ServiceSettings | None = None) -> Door:
 
 
 async def _nothing(scope: Scope, receive: Receive, send: Send) -> None:
-    headers = dict(scope["headers"])
-    if scope["method"] == "GET" and b"text/html" in headers.get(b"accept", b""):  # somebody with a browser
+    if scope["method"] == "GET" and b"text/html" in scope["fields"].get(b"accept", b""):  # somebody with a browser
         await reply(scope, send, pages.page(404))
         return
     raise Problem("not-found", "no call has this address", value=scope["path"][:200])

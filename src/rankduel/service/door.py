@@ -25,10 +25,12 @@ _HEADERS = [  # of every answer
     (b"x-frame-options", b"DENY"),
     (b"content-security-policy", b"default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"),
     (b"referrer-policy", b"no-referrer"),
-    (b"cross-origin-resource-policy", b"same-origin"),
     (b"cache-control", b"no-store"),
 ]
 _CLOSE = ((b"connection", b"close"),)  # what a client still sends of such a request is not worth reading
+_ONCE_NAMES = ("authorization", "content-length", "content-type", "host")  # of two of them, which one would count?
+_ONCE = {name.encode() for name in _ONCE_NAMES}
+_lines = Buckets(rate=1, burst=10)  # of the log, for each kind of problem: a broken disk shall not fill it, too
 _encode = msgspec.json.Encoder().encode
 
 
@@ -51,7 +53,7 @@ class Door:
         try:
             try:
                 async with asyncio.timeout(self._deadline) as scope["deadline"]:
-                    self._check_host(scope)
+                    scope["fields"] = self._fields(scope["headers"])
                     scope["path"] = scope["raw_path"].decode("ascii")  # a name may have a slash, as %2F
                     await self.inside(scope, receive, send)
             except _Gone:
@@ -70,11 +72,15 @@ class Door:
                 told = {"method": scope["method"], "path": path, "status": status, "seconds": round(seconds, 6)}
                 _access.info("request", extra=told)
 
-    def _check_host(self, scope: Scope) -> None:
-        hosts = [value for name, value in scope["headers"] if name == b"host"]
-        if len(hosts) != 1 or hosts[0].decode("latin-1") not in self._hosts:
-            shown = b", ".join(hosts).decode("latin-1")
-            raise Problem("bad-host", "the Host header names another server; settings have `hosts`", value=shown[:200])
+    def _fields(self, headers: Sequence[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
+        """The headers by name. The host must be known: a page of another site whose name leads here has another one."""
+        fields = dict(headers)
+        host = fields.get(b"host", b"").decode("latin-1")
+        if len(fields) < len(headers) and sum(name in _ONCE for name, _ in headers) > len(_ONCE & fields.keys()):
+            raise Problem("bad-request", f"of {', '.join(_ONCE_NAMES)} there may be one each")
+        if host not in self._hosts:
+            raise Problem("bad-host", "the Host header names another server; settings have `hosts`", value=host[:200])
+        return fields
 
 
 class Place:
@@ -104,10 +110,10 @@ class Place:
         if call is None:
             allowed = ", ".join(self._calls)
             raise Problem("wrong-method", f"expected {allowed}", value=method, headers=((b"allow", allowed.encode()),))
-        headers = dict(scope["headers"])
+        headers: dict[bytes, bytes] = scope["fields"]
         query = _query(call, scope["query_string"])
         key = ANYBODY if call.scope is None else self._let_in(scope, headers, call, query)
-        path = {name: _text(value) for name, value in scope["path_params"].items()}
+        path = {name: _text(value) if "%" in value else value for name, value in scope["path_params"].items()}
         body = None
         if call.body is not None:
             raw = await self._read(receive, headers)
@@ -135,7 +141,7 @@ class Place:
         if b"cookie" in headers and b"authorization" not in headers and in_address is None:
             signed_in = self.service.sessions.key_of(headers, scope["method"], ring)
             if signed_in is not None:
-                return self._allow(signed_in, call)
+                return self._allow(signed_in, call, signed_in.id)
         shown = headers.get(b"authorization", b"").decode("latin-1")
         scheme, _, text = shown.partition(" ")
         if in_address is not None:
@@ -149,13 +155,13 @@ class Place:
             raise Problem("wrong-key", "it is not known here, or was revoked", headers=_CHALLENGE)
         if in_address is not None and key.scopes != ("ingest",):
             raise Problem("wrong-scope", "a key in an address may have no scope but ingest", value=list(key.scopes))
-        return self._allow(key, call)
+        return self._allow(key, call, key.id if in_address is None else f"{key.id} {address}")  # in an address: public
 
-    def _allow(self, key: Key, call: Call) -> Key:
+    def _allow(self, key: Key, call: Call, counted_as: str) -> Key:
         assert call.scope is not None
         if not key.may(call.scope):
             raise Problem("wrong-scope", f"this needs the scope {call.scope}", value=list(key.scopes))
-        self._count(key.id)
+        self._count(counted_as)
         return key
 
     def _check_local(self, address: str, headers: Mapping[bytes, bytes]) -> None:
@@ -299,7 +305,7 @@ async def _left(receive: Receive, stop: asyncio.Event) -> None:
 
 
 async def _refuse(scope: Scope, send: Send, problem: Problem) -> None:
-    if problem.kind.status >= 500:
+    if problem.kind.status >= 500 and _lines.take(problem.kind.name) == 0:
         told = {"path": scope.get("declared", "other"), "problem": problem.kind.name}
         _log.error("a request has failed", extra=told, exc_info=problem.__cause__)
     if "status" in scope:

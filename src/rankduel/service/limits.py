@@ -3,6 +3,7 @@
 import ipaddress
 from collections import OrderedDict
 from collections.abc import Iterable
+from functools import lru_cache
 from time import monotonic
 
 __all__ = ["Buckets", "Hosts", "is_loopback"]
@@ -62,6 +63,7 @@ def _without_port(host: str) -> str:
     return name if colon and port.isdecimal() else host
 
 
+@lru_cache(maxsize=1000)
 def is_loopback(address: str) -> bool:
     """Whether an address is this machine's own.
 

@@ -26,7 +26,7 @@ PROBLEMS = {
     kind.name: kind
     for kind in (
         Kind("bad-request", 400, "The request cannot be read"),
-        Kind("bad-host", 400, "This server is not known by that name"),
+        Kind("bad-host", 400, "The server is not known by that name"),
         Kind("too-deep", 400, "The JSON is nested too deeply"),
         Kind("no-key", 401, "An API key is needed"),
         Kind("wrong-key", 401, "The API key is not known, or was revoked"),

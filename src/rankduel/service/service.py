@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from rankduel.errors import StorageError
-from rankduel.live import Tournament
+from rankduel.live import LiveDuel, Tournament
 from rankduel.live.storage import Told
 from rankduel.service.gathering import Gathering, Telling
 from rankduel.service.house import House
@@ -71,6 +71,10 @@ class Service:
         """A tournament by its name."""
         t = self.house.tournaments.get(name)
         return t if t is not None else await self.off(self.house.open, name)
+
+    async def ask(self, t: Tournament, asked: Sequence[tuple[str | None, str | None]]) -> list[LiveDuel]:
+        """Ask a tournament. Only where other processes write, too, that has to wait for the storage."""
+        return await self.off(t.ask_many, asked) if t.storage.shared else t.ask_many(asked)
 
     async def tell(self, t: Tournament, told: Sequence[Telling]) -> list[Told]:
         """Tell a tournament; on return it is durable."""

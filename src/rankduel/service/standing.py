@@ -35,7 +35,7 @@ async def list_tournaments(request: Request) -> Tournaments:
     """All tournaments, by name."""
     service, limit, after = request.service, request.query["limit"], request.query.get("after", "")
     names = [name for name in await service.off(service.house.names) if name > after]
-    page = [_summary(await service.tournament(name)) for name in names[:limit]]
+    page = [await service.off(_summary, await service.tournament(name)) for name in names[:limit]]
     return Tournaments(tournaments=page, next=page[-1].name if len(names) > limit else None)
 
 

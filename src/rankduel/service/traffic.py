@@ -36,7 +36,7 @@ async def ask(request: Request) -> DuelOut | Asked:
     body: Ask = request.body
     t = await request.service.tournament(request.path["name"])
     if body.n is None and body.queries is None:
-        duel = t.ask(body.query_id, body.client_id)
+        (duel,) = await request.service.ask(t, [(body.query_id, body.client_id)])
         request.service.metrics.asked[duel.serve] += 1
         return _out(duel, body.query_id, t.settings.interleaving)
     asked = _queries(body)
@@ -46,8 +46,8 @@ async def ask(request: Request) -> DuelOut | Asked:
         if start:
             await asyncio.sleep(0)
         stretch = asked[start : start + _STRETCH]
-        for (query_id, _), duel in zip(stretch, t.ask_many(stretch), strict=True):
-            duels.append(_out(duel, query_id, method))
+        given = await request.service.ask(t, stretch)
+        duels += [_out(duel, query_id, method) for (query_id, _), duel in zip(stretch, given, strict=True)]
     request.service.metrics.asked.update(duel.serve for duel in duels)
     return Asked(duels=duels)
 

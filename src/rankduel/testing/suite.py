@@ -25,6 +25,7 @@ CHECKS: dict[str, Check] = {
         traces.different_seeds,
         traces.live_is_compiled,
         traces.late_tells,
+        traces.adopted,
         snapshots.snapshot_and_continue,
         snapshots.snapshot_keeps_pending,
         snapshots.copies,

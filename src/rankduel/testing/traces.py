@@ -1,6 +1,7 @@
 """Same seed, same trace: asked and told by hand, simulated, promptly or late."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from rankduel.bandits import Bandit
 from rankduel.preferences import PreferenceMatrix, regret
@@ -80,6 +81,28 @@ def late_tells(factory: Factory) -> None:
         for duel in traces[0]:
             require(min(duel.first, duel.second) >= 0, f"{duel} names an arm that does not exist")
             require(max(duel.first, duel.second) < n_arms, f"{duel} names an arm that does not exist")
+
+
+def adopted(factory: Factory) -> None:
+    """A bandit that adopts the duels of one with the same seed knows the same; those of any other do no harm."""
+    for n_arms in (3, 20):
+        bandit, follower, stranger = (factory(n_arms, seed=seed) for seed in (19, 19, 20))
+        coin = Coin(ladder(n_arms), 19)
+        for number in range(1, 601):
+            duel = bandit.ask()
+            bandit.forget(duel)
+            if number % 3 == 0:
+                continue
+            told, outcome = replace(duel, number=bandit.told + 1), coin(duel)
+            for learner in (bandit, follower, stranger):
+                learner.adopt(told)
+                require(learner.pending == [told], f"{told} was adopted, and is not pending")
+                learner.tell(told, outcome)
+            stranger.forget(stranger.ask())
+        require_consistent(stranger, "with the duels of another bandit")
+        require(follower.told == bandit.told, f"told {bandit.told} duels, the follower counts {follower.told}")
+        require(follower.champion == bandit.champion, "after the same duels, the champions differ")
+        require(follower.decision() == bandit.decision(), "after the same duels, the decisions differ")
 
 
 def _consistent(bandit: Bandit, in_flight: Trace) -> None:
