@@ -51,9 +51,7 @@ def forecast(
             return Forecast(0, 0, 0, _RUNS)
         told_before = bandit.told
         try:
-            played = simulate(
-                bandit, Utilities(rated), horizon=_HORIZON, checkpoints=[_HORIZON], seed=run, watch=watch
-            )
+            played = simulate(bandit, Utilities(rated), horizon=_HORIZON, checkpoints=[_HORIZON], seed=run, watch=watch)
         except _TooLong:
             break
         if played.converged_at is None:

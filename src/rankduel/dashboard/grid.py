@@ -22,7 +22,7 @@ class Grid:
     first: int  # place of the first of them on the leaderboard, from 0
     total: int  # rankers on the leaderboard
     group: int
-    cells: list[tuple[int, int, int, int, int]]
+    cells: list[list[int]]
 
 
 def grid(view: View, cells: int, first: int = 0, last: int | None = None) -> Grid:
@@ -45,4 +45,4 @@ def grid(view: View, cells: int, first: int = 0, last: int | None = None) -> Gri
     keys, places = np.unique(row * len(order) + column, return_inverse=True)
     sums = [np.bincount(places, counts, len(keys)).astype(np.int64) for counts in (won, lost, tied)]
     table = np.stack([*np.divmod(keys, len(order)), *sums], axis=1)
-    return Grid(order[first:last], first, len(order), group, [tuple(line) for line in table.tolist()])
+    return Grid(order[first:last], first, len(order), group, table.tolist())

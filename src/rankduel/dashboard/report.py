@@ -36,9 +36,7 @@ class Report:
     best_exists: float  # a p-value of "some ranker is at least as good as each other one"
 
 
-def report(
-    name: str, view: View, found: LiveDecision, counts: Counts, begun: Event, sentence: str
-) -> Report:
+def report(name: str, view: View, found: LiveDecision, counts: Counts, begun: Event, sentence: str) -> Report:
     """All of it, from what is known now."""
     confidence = view.decision.confidence
     return Report(
@@ -83,7 +81,11 @@ def markdown(made: Report) -> str:
         ("Algorithm", _code(made.bandit)),
     ]
     head = [f"# {_plain(made.tournament)}", "", _plain(made.sentence), "", "| | |", "|---|---|"]
-    table = ["", "| ranker | state | duels | share of wins | 95 % interval | evidence against it |", "|---|---|--:|--:|--:|--:|"]
+    table = [
+        "",
+        "| ranker | state | duels | share of wins | 95 % interval | evidence against it |",
+        "|---|---|--:|--:|--:|--:|",
+    ]
     more = len(made.rankers) - _MOST
     tail = ["", f"… and {more:,} more rankers."] if more > 0 else []
     rows = [f"| {name} | {value} |" for name, value in facts]

@@ -184,7 +184,7 @@ async def report_markdown(request: Request) -> Plain:
     name = "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in made.tournament)[:80]
     disposition = f'attachment; filename="{name}.md"'.encode()
     text = markdown(made).encode()
-    return Plain(text, b"text/markdown; charset=utf-8", headers=((b"content-disposition", disposition),))
+    return Plain(text, b"text/plain; charset=utf-8", headers=((b"content-disposition", disposition),))
 
 
 async def _look(request: Request, look: Callable[[Tournament], T]) -> T:

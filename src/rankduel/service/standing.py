@@ -208,7 +208,9 @@ def _health(t: Tournament, query: dict[str, Any]) -> HealthOut:
 def _journal(t: Tournament, query: dict[str, Any]) -> JournalPage:
     after, limit = query["after"], query["limit"]
     page = list(islice(t.journal(since=after), limit + 1))
-    events = [EventOut(number=one.number, time=one.time, kind=one.kind, body=open_body(one.body)) for one in page[:limit]]
+    events = [
+        EventOut(number=one.number, time=one.time, kind=one.kind, body=open_body(one.body)) for one in page[:limit]
+    ]
     return JournalPage(events=events, next=events[-1].number if len(page) > limit else None)
 
 
