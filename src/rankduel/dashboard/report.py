@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 
 from rankduel.dashboard.lines import Line, lines
 from rankduel.dashboard.ratings import Harm, harm, ratings
-from rankduel.live import Counts, Event, LiveDecision, View
+from rankduel.dashboard.words import sentence
+from rankduel.live import Tournament
 
 __all__ = ["Report", "markdown", "report"]
 
@@ -36,13 +37,14 @@ class Report:
     best_exists: float  # a p-value of "some ranker is at least as good as each other one"
 
 
-def report(name: str, view: View, found: LiveDecision, counts: Counts, begun: Event, sentence: str) -> Report:
+def report(t: Tournament) -> Report:
     """All of it, from what is known now."""
+    view, found, health = t.view(), t.decision(), t.health()
     confidence = view.decision.confidence
     return Report(
-        tournament=name,
+        tournament=t.name,
         status=view.status,
-        sentence=sentence,
+        sentence=sentence(view, None, 0, failing=health.failure is not None),
         promise=_promise(str(found)),
         winner=found.winner,
         tied=list(found.tied),
@@ -50,11 +52,11 @@ def report(name: str, view: View, found: LiveDecision, counts: Counts, begun: Ev
         certainty=None if found.delta is None else 1 - found.delta,
         bandit=view.settings.bandit,
         baseline=view.settings.baseline,
-        begun=begun.time,
+        begun=next(t.journal()).time,
         until=view.time,
         duels=view.told,
-        issued=counts.issued,
-        expired=counts.expired,
+        issued=health.counts.issued,
+        expired=health.counts.expired,
         harm=harm(view, ratings(view)),
         rankers=lines(view),
         best_exists=confidence.p_best_exists,

@@ -5,36 +5,31 @@ from rankduel.live import DuelRow, View
 
 __all__ = ["sentence", "why_they_met"]
 
-_DAY = 86_400.0
-
 
 def sentence(view: View, outlook: Forecast | None, per_day: float, *, failing: bool = False) -> str:
     """Where a tournament stands, in one sentence."""
     names, confidence = view.names, view.decision.confidence
     sure = "" if confidence.delta is None else f" with {100 * (1 - confidence.delta):g} % certainty"
-    winner, tied = view.decision.winner, view.decision.tied
-    if winner is not None:
-        return f"Decided{sure}: {names[winner]} is the best of {_rankers(len(names))}, after {view.told:,} duels."
-    if tied:
-        return f"Decided{sure}: {_listed([names[arm] for arm in tied])} are tied, after {view.told:,} duels."
     left = f"{len(view.alive):,} of {_rankers(len(names))} remain"
-    if view.status == "stopped":
-        return f"Stopped before a decision: {left}, and {names[view.champion]} leads after {view.told:,} duels."
-    if failing:
-        return f"It has failed, and users see the baseline; {left}, after {view.told:,} duels."
-    if not view.told:
-        return f"Not a single outcome yet: {left}."
-    head = f"{left}; {names[view.champion]} leads"
-    if view.status == "paused":
-        head = f"Paused. {head}"
-    if outlook is None:
-        return f"{head} after {view.told:,} duels."
-    if outlook.duels is None:
-        return f"{head} after {view.told:,} duels; those left are so alike that the end cannot be foreseen."
-    text = f"{head}; about {_rounded(outlook.duels)} duels"
-    if view.status == "running" and per_day > 0:
-        text += f", {_time(outlook.duels / per_day)} at today's traffic,"
-    return f"{text} to a decision{sure}."
+    after, leads = f"after {view.told:,} duels", f"{names[view.champion]} leads"
+    if view.decision.winner is not None:
+        text = f"Decided{sure}: {names[view.decision.winner]} is the best of {_rankers(len(names))}, {after}"
+    elif view.decision.tied:
+        text = f"Decided{sure}: {_listed([names[arm] for arm in view.decision.tied])} are tied, {after}"
+    elif failing:
+        text = f"It has failed, and users see the baseline; {left}, {after}"
+    elif view.status == "stopped":
+        text = f"Stopped before a decision: {left}, and {leads} {after}"
+    elif not view.told:
+        text = f"Not a single outcome yet: {left}"
+    elif outlook is None:
+        text = f"{left}; {leads} {after}"
+    elif outlook.duels is None:
+        text = f"{left}; {leads} {after}; those left are so alike that the end cannot be foreseen"
+    else:
+        days = f", {_time(outlook.duels / per_day)} at today's traffic," if view.status == "running" and per_day else ""
+        text = f"{left}; {leads}; about {_rounded(outlook.duels)} duels{days} to a decision{sure}"
+    return f"Paused. {text}." if view.status == "paused" and not text.startswith("Decided") else f"{text}."
 
 
 def why_they_met(view: View, duel: DuelRow) -> str:
@@ -50,12 +45,12 @@ def why_they_met(view: View, duel: DuelRow) -> str:
 
 
 _IDEAS = {
-    "CertifiedSparring": "One of them looked best when ratings were drawn at random within their uncertainty; the other "
-    "is the opponent that promised most evidence for the least harm to users. A coin decided who is first.",
-    "MergeDTS": "They are in the same batch, whose turn it was: the first one won a sampled tournament in it, the second "
-    "looked most likely to beat it.",
-    "MergeRUCB": "They are in the same batch, whose turn it was: the first one may be the best in it, the second may beat "
-    "it by the widest margin.",
+    "CertifiedSparring": "One of them looked best when ratings were drawn at random within their uncertainty; the "
+    "other is the opponent that promised most evidence for the least harm to users. A coin decided who is first.",
+    "MergeDTS": "They are in the same batch, whose turn it was: the first one won a sampled tournament in it, the "
+    "second looked most likely to beat it.",
+    "MergeRUCB": "They are in the same batch, whose turn it was: the first one may be the best in it, the second may "
+    "beat it by the widest margin.",
     "Uniform": "All pairs that are left meet equally often.",
 }
 

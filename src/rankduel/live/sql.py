@@ -160,10 +160,10 @@ class SqlStorage(ABC):
         return [Event(number, time, kind, json.loads(body)) for number, time, kind, body in rows]
 
     def told_since(self, tournament: str, time: float) -> int:
-        """How many outcomes the journal has from a time on. Times never go back: the last event before it is soon found."""
+        """How many outcomes the journal has from a time on. Times never go back: what was before is soon found."""
         owner = self._owner(tournament)
-        low, high = 0, self.select("SELECT number FROM tournaments WHERE id = ?", (owner,))[0][0]
-        last = high
+        last: int = self.select("SELECT number FROM tournaments WHERE id = ?", (owner,))[0][0]
+        low, high = 0, last
         while low < high:
             middle = (low + high + 1) // 2
             ((at,),) = self.select("SELECT time FROM journal WHERE tournament = ? AND number = ?", (owner, middle))

@@ -175,12 +175,12 @@ async def checks(request: Request) -> Checks:
 
 async def report_json(request: Request) -> Report:
     """The decision as a document, for programs."""
-    return await _look(request, _report)
+    return await _look(request, report)
 
 
 async def report_markdown(request: Request) -> Plain:
     """The decision as a document, in Markdown."""
-    made = await _look(request, _report)
+    made = await _look(request, report)
     name = "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in made.tournament)[:80]
     disposition = f'attachment; filename="{name}.md"'.encode()
     text = markdown(made).encode()
@@ -296,12 +296,6 @@ def _checks(t: Tournament) -> Checks:
     return Checks(
         light=light(view, health), sides=fair_sides(view, health), pages=counters.get("pages", 0), guardrails=rails
     )
-
-
-def _report(t: Tournament) -> Report:
-    view, health = t.view(), t.health()
-    told = sentence(view, None, 0, failing=health.failure is not None)
-    return report(t.name, view, t.decision(), health.counts, next(t.journal()), told)
 
 
 _AT = "/v1/tournaments/{name}"
