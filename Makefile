@@ -11,7 +11,7 @@ KERNELS := $(shell find src -name '*.pyx' -o -name '*.pxd')
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: setup demo test soak bench check format docs clean
+.PHONY: setup demo test soak bench check format docs clean chromium
 
 setup: $(VENV)/.built
 
@@ -24,8 +24,16 @@ $(VENV)/.built: pyproject.toml setup.py constraints.txt $(KERNELS)
 demo: setup
 	$(BIN)/rankduel demo --out results/demo
 
-test: check
+test: check chromium
 	$(BIN)/pytest -n 2 --dist worksteal
+
+# The tests of the dashboard drive a real browser; where there is none and none can be installed, they are skipped.
+APT := DEBIAN_FRONTEND=noninteractive timeout 300 apt-get -q -y
+chromium:
+	@command -v chromium >/dev/null || command -v google-chrome >/dev/null \
+	|| { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && $(APT) install chromium; } \
+	|| { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && $(APT) update && $(APT) install chromium; } \
+	|| echo 'no Chromium: tests of the dashboard are skipped (Debian: apt-get install chromium)'
 
 soak: setup
 	RANKDUEL_KILLS=200 $(BIN)/pytest tests/crash

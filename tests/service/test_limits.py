@@ -155,7 +155,6 @@ def test_bytes_that_are_no_http(server: Server) -> None:
     "path",
     [
         "//",
-        "//",
         "/v1",
         "/v1/",
         "/v1/tournaments/",

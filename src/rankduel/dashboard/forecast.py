@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from time import monotonic
 
 import numpy as np
-import numpy.typing as npt
 
 from rankduel.bandits import Bandit
+from rankduel.dashboard.ratings import Ratings
 from rankduel.preferences import Utilities
 from rankduel.simulation import simulate
 
@@ -31,15 +31,15 @@ class _TooLong(Exception):  # noqa: N818 - no error
     pass
 
 
-def forecast(
-    kind: type[Bandit], snapshot: bytes, rated: npt.NDArray[np.float64], *, told: int, seconds: float = _SECONDS
-) -> Forecast:
-    """Play a bandit on from a snapshot, as if `rated` were the truth; the duels are those after the first `told`.
+def forecast(kind: type[Bandit], snapshot: bytes, rated: Ratings, *, told: int, seconds: float = _SECONDS) -> Forecast:
+    """Play a bandit on from a snapshot; the duels are those after the first `told`. Each run has a truth of its own,
+    drawn from what is known: the ratings, and how far they may be off.
 
     It takes `seconds` at most, of one core, and does not hold the interpreter meanwhile.
     """
     deadline = monotonic() + seconds
     ends: list[int] = []
+    random = np.random.default_rng(0)
 
     def watch(play: object) -> None:
         if monotonic() > deadline:
@@ -51,7 +51,15 @@ def forecast(
             return Forecast(0, 0, 0, _RUNS)
         told_before = bandit.told
         try:
-            played = simulate(bandit, Utilities(rated), horizon=_HORIZON, checkpoints=[_HORIZON], seed=run, watch=watch)
+            played = simulate(
+                bandit,
+                Utilities(random.normal(*rated)),
+                horizon=_HORIZON,
+                checkpoints=[_HORIZON],
+                seed=run,
+                kind="copeland",
+                watch=watch,
+            )
         except _TooLong:
             break
         if played.converged_at is None:
