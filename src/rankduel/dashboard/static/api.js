@@ -46,8 +46,10 @@ export async function signIn(key) {
 
 export async function signOut() {
   await call("DELETE", "/v1/session");
-  Object.assign(session, { name: null, scopes: [], token: "" });
+  forget();
 }
+
+export const forget = () => Object.assign(session, { name: null, scopes: [], token: "" });
 
 export const at = (name, rest = "") => `/v1/tournaments/${encodeURIComponent(name)}${rest}`;
 export const page = (name, rest = "") => `/t/${encodeURIComponent(name)}${rest}`;

@@ -1,7 +1,7 @@
 // The frame around the pages: where we are, who is signed in, and what has changed since.
 
 import { h, patch } from "./dom.js";
-import { page as at, mayChange, Problem, session, signOut, whoAmI } from "./api.js";
+import { forget, page as at, mayChange, Problem, session, signOut, whoAmI } from "./api.js";
 import * as tournaments from "./tournaments.js";
 import * as create from "./create.js";
 import * as signing from "./sign-in.js";
@@ -121,7 +121,11 @@ function failed(error, place) {
     console.error(error);
     return nothing("This page has failed", String(error));
   }
-  if (error.status === 401) return go(`/sign-in?then=${encodeURIComponent(location.pathname)}&why=${error.type}`, true);
+  if (error.status === 401) {
+    const why = session.name === null ? error.type : "session-over"; // the browser has dropped its cookie, or the server does not take it
+    forget();
+    return go(`/sign-in?then=${encodeURIComponent(location.pathname)}&why=${why}`, true);
+  }
   if (error.status === 0 || error.status === 503) {
     say("The server does not answer. What you see may be old; it is tried again every few seconds.");
     if (!main.firstChild) nothing("The server does not answer", "This page appears by itself as soon as it does.");

@@ -35,7 +35,20 @@ export function patch(old, ...children) {
 function patchChildren(old, made) {
   const wanted = [...made.childNodes];
   wanted.forEach((node, place) => {
-    const there = old.childNodes[place];
+    let there = old.childNodes[place];
+    if (there && !same(there, node)) {
+      if (wanted.slice(place + 1).some((later) => same(there, later))) {
+        old.insertBefore(node, there); // it is new, and what is there comes later
+        return;
+      }
+      let later = there.nextSibling;
+      while (later && !same(later, node)) later = later.nextSibling;
+      while (later && there !== later) {
+        const gone = there;
+        there = there.nextSibling;
+        gone.remove();
+      }
+    }
     if (!there) old.append(node);
     else if (same(there, node)) patchNode(there, node);
     else old.replaceChild(node, there);
