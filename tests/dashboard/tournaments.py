@@ -77,7 +77,7 @@ def a_million(url: str) -> None:
         created = next(t.journal())
         storage = t.storage
         state = State.replay([created])
-        rd.simulate(state.bandit, rd.Utilities(np.zeros(136)), horizon=n)
+        rd.simulate(state.bandit, rd.Utilities(np.zeros(136)), horizon=n, kind="copeland")
         met = np.random.default_rng(0).integers(0, 136, (n, 2))
         pairs, counts = np.unique(met[met[:, 0] != met[:, 1]], axis=0, return_counts=True)
         state.wins = {(i, j): count for (i, j), count in zip(pairs.tolist(), counts.tolist(), strict=True)}
