@@ -351,6 +351,8 @@ def test_a_heat_map_of_seven_hundred(browser: Browser, many: Server) -> None:
         visitor.wait("against places")
         page.mouse.click(box["x"] + 20, box["y"] + 5)
         visitor.wait("Show all 700")
+        box = page.locator("#heat").bounding_box()
+        assert box is not None
         page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 5)
         expect(page.locator("#heat-cell")).to_have_text(re.compile("^ranker-"))
 

@@ -109,12 +109,14 @@ def test_intervals_hold_the_truth_at_all_times() -> None:
 
 
 def test_a_forecast_is_near_what_happens(tmp_path: Path) -> None:
-    """On average within a factor of three of what then happens. One that takes ratings at their word is far too short."""
+    """On average within a factor of three of what happens; if ratings are taken at their word, it is too short."""
     ratio = []
     for seed in range(10):
-        truth = rd.Utilities(np.random.default_rng(seed).normal(0, 0.6, 16))
+        truth = rd.Utilities(np.random.default_rng(seed).normal(0, 0.4, 16))
         bandit = rd.CertifiedSparring(16, delta=0.05, seed=seed)
-        rd.simulate(bandit, truth, horizon=600, seed=seed)
+        rd.simulate(bandit, truth, horizon=300, seed=seed)
+        if bandit.n_alive == 1:
+            continue
         kept, told = bandit.snapshot(), bandit.told
         wins = {
             pair: count
@@ -126,10 +128,11 @@ def test_a_forecast_is_near_what_happens(tmp_path: Path) -> None:
         with Tournament.create("t", rankers=names(16), storage=f"sqlite:///{tmp_path}/{seed}.db") as t:
             rated = ratings(replace(t.view(), wins=wins))
         found = forecast(rd.CertifiedSparring, kept, rated, told=told, seconds=20)
-        assert real is not None
+        assert real
         assert found.duels is not None
         ratio.append(math.log(max(1, found.duels) / real))
-    assert abs(np.mean(ratio)) < math.log(3)
+    assert len(ratio) > 5
+    assert abs(np.mean(ratio)) < math.log(3), ratio
 
 
 def test_a_forecast_does_not_take_for_ever() -> None:

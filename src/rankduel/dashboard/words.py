@@ -25,7 +25,7 @@ def sentence(view: View, outlook: Forecast | None, per_day: float, *, failing: b
     elif outlook is None:
         text = f"{left}; {leads} {after}"
     elif outlook.duels is None:
-        text = f"{left}; {leads} {after}; those left are so alike that the end cannot be foreseen"
+        text = f"{left}; {leads} {after}; the end cannot be foreseen yet"
     else:
         days = f", {_time(outlook.duels / per_day)} at today's traffic," if view.status == "running" and per_day else ""
         text = f"{left}; {leads}; about {_rounded(outlook.duels)} duels{days} to a decision{sure}"
