@@ -1,6 +1,6 @@
 # make demo   set up everything and run a tournament of 136 rankers
 # make test   every check and every test
-# make soak   a live tournament, killed 200 times
+# make soak   a live tournament and its server, killed 200 times; three processes that share one; many requests
 # make bench  the benchmark table
 # make check  lint, types, import contract, docs
 
@@ -11,7 +11,7 @@ KERNELS := $(shell find src -name '*.pyx' -o -name '*.pxd')
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: setup demo test soak bench check format docs clean chromium
+.PHONY: setup demo test soak bench check format docs clean postgresql chromium
 
 setup: $(VENV)/.built
 
@@ -24,33 +24,40 @@ $(VENV)/.built: pyproject.toml setup.py constraints.txt $(KERNELS)
 demo: setup
 	$(BIN)/rankduel demo --out results/demo
 
-test: check chromium
+test: check postgresql chromium
 	$(BIN)/pytest -n 2 --dist worksteal
 
-# The tests of the dashboard drive a real browser; where there is none and none can be installed, they are skipped.
+soak: setup postgresql
+	RANKDUEL_KILLS=200 RANKDUEL_EXAMPLES=200 $(BIN)/pytest tests/crash tests/postgres tests/service
+
+# The tests start a database server of their own; where there is none and none can be installed, they are skipped.
 APT := DEBIAN_FRONTEND=noninteractive timeout 300 apt-get -q -y
+postgresql:
+	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null \
+	|| { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && $(APT) install postgresql; } \
+	|| { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && $(APT) update && $(APT) install postgresql; } \
+	|| echo 'no PostgreSQL server: tests that need one are skipped (Debian: apt-get install postgresql)'
+
+# The tests of the dashboard drive a real browser; where there is none and none can be installed, they are skipped.
 chromium:
 	@command -v chromium >/dev/null || command -v google-chrome >/dev/null \
 	|| { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && $(APT) install chromium; } \
 	|| { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && $(APT) update && $(APT) install chromium; } \
 	|| echo 'no Chromium: tests of the dashboard are skipped (Debian: apt-get install chromium)'
 
-soak: setup
-	RANKDUEL_KILLS=200 $(BIN)/pytest tests/crash
-
 bench: setup
 	$(BIN)/python -m benchmarks
 
 check: setup
-	$(BIN)/ruff check src tests benchmarks docs setup.py
-	$(BIN)/ruff format --check src tests benchmarks docs setup.py
+	$(BIN)/ruff check src tests benchmarks docs examples setup.py
+	$(BIN)/ruff format --check src tests benchmarks docs examples setup.py
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python docs/generate.py --check
 
 format: setup
-	$(BIN)/ruff check --fix src tests benchmarks docs setup.py
-	$(BIN)/ruff format src tests benchmarks docs setup.py
+	$(BIN)/ruff check --fix src tests benchmarks docs examples setup.py
+	$(BIN)/ruff format src tests benchmarks docs examples setup.py
 
 docs: setup
 	$(BIN)/python docs/generate.py

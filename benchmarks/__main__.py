@@ -4,7 +4,18 @@ import argparse
 from collections.abc import Sequence
 
 import rankduel as rd
-from benchmarks import impressions, instructions, live, loading, multileaving, running_time, service, speed, start
+from benchmarks import (
+    impressions,
+    instructions,
+    live,
+    loading,
+    multileaving,
+    postgres,
+    running_time,
+    service,
+    speed,
+    start,
+)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -20,6 +31,7 @@ def parser() -> argparse.ArgumentParser:
     )
     options.add_argument("--live", action="store_true", help="only the live tournament")
     options.add_argument("--service", action="store_true", help="only the HTTP service")
+    options.add_argument("--postgres", metavar="URL", help="only live tournaments in that PostgreSQL database")
     return options
 
 
@@ -37,6 +49,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         return
     if asked.service:
         service.report(quick=asked.quick)
+        return
+    if asked.postgres is not None:
+        postgres.report(asked.postgres, quick=asked.quick)
         return
     repeat = 1 if asked.quick else asked.repeat
     speed.report(only=asked.bandit, repeat=repeat, quick=asked.quick)

@@ -13,7 +13,8 @@ from typing import cast
 
 import uvloop
 
-RANKERS = [f"ranker {number}" for number in range(136)]
+from benchmarks.live import RANKERS, bare
+
 _HELLO = """
 import logging, uvicorn
 from rankduel.service.logs import log_to_stderr
@@ -42,7 +43,8 @@ def report(*, quick: bool) -> None:
         seconds = 0.5 if quick else 5.0
         with running(_HELLO) as port:
             rate, times = uvloop.run(singles(port, seconds, hello=True))
-            print(f"\nHTTP service on loopback\nbare hello: {rate:,.0f} requests/s, p99 {_p99(times):.1f} ms")
+            print(f"\nHTTP service on loopback; a bare commit takes {1e3 * bare(folder):.1f} ms")
+            print(f"bare hello: {rate:,.0f} requests/s, p99 {_p99(times):.1f} ms")
         with running(_SERVE.format(url=f"sqlite:///{folder}/duels.db")) as port:
             uvloop.run(create(port))
             rate, times = uvloop.run(singles(port, seconds))

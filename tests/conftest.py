@@ -1,12 +1,13 @@
-"""Examples that are the same in every run, and the real matrices and collections where they are at hand."""
+"""Examples that are the same in every run; the real data and a database server, where they are at hand."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from postgres.server import Server, running
 from rankduel.preferences import PreferenceMatrix
 
 HERE = Path(__file__).resolve()
@@ -36,6 +37,13 @@ def real_matrix() -> Callable[[str], PreferenceMatrix]:
 def real_collection() -> Callable[[str], Path]:
     """The path of one of the real learning-to-rank collections, or skip the test and say why."""
     return lambda name: real_data("ltr") / name
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Server]:
+    """A PostgreSQL server, or skip the test and say why."""
+    with running() as server:
+        yield server
 
 
 @pytest.fixture(autouse=True)

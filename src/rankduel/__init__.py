@@ -56,6 +56,7 @@ from rankduel.types import Duel, MultiDuel, Outcome
 
 if TYPE_CHECKING:
     from rankduel import lab, live
+    from rankduel.client import Client
     from rankduel.lab import Estimate, estimate_preferences
     from rankduel.lab.planning import Forecast, plan
     from rankduel.live import Tournament
@@ -74,6 +75,7 @@ __all__ = [
     "Certified",
     "CertifiedMulti",
     "CertifiedSparring",
+    "Client",
     "Confidence",
     "DatasetError",
     "Decision",
@@ -125,9 +127,10 @@ __all__ = [
 ]
 
 _LATER = {
+    "Client": "rankduel.client",
     "Estimate": "rankduel.lab",
     "Forecast": "rankduel.lab.planning",
-    "Tournament": "rankduel.live",
+    "Tournament": "rankduel.client",  # that of `live`, which has learnt there what an http address is
     "estimate_preferences": "rankduel.lab",
     "lab": "rankduel.lab",
     "live": "rankduel.live",

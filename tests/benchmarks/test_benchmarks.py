@@ -68,3 +68,10 @@ def test_instructions_are_not_counted_without_valgrind(tmp_path: os.PathLike[str
 def test_own_examples(name: str) -> None:
     code = f"import doctest, sys, benchmarks.{name} as module; sys.exit(doctest.testmod(module).failed)"
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
+
+
+def test_service() -> None:
+    lines = bench("--service", "--quick")
+    assert "bare hello: " in lines
+    assert "durable tells/s" in lines
+    assert "\nbatches of 100: " in lines

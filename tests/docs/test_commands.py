@@ -1,6 +1,7 @@
 """Every command in the documentation is one that works: parsed by the program itself, and run where that is quick."""
 
 import argparse
+import inspect
 import re
 import shlex
 import subprocess
@@ -12,10 +13,10 @@ import pytest
 
 from fences import ROOT, fences, name, pages
 from rankduel.bandits import any_bandit_from
-from rankduel.cli import bandits, bench, demo, duel, main, matrix, plan, problems, reproduce, simulate
+from rankduel.cli import COMMANDS, main
+from rankduel.cli.config import ABOUT
+from rankduel.client import Client, Counters
 from rankduel.lab import problem_from
-
-COMMANDS = (simulate, plan, matrix, duel, reproduce, bench, demo, bandits, problems)
 
 
 def lines() -> Iterator[tuple[str, list[str]]]:
@@ -84,11 +85,28 @@ def test_other_commands_are_few() -> None:
 
 def test_every_option_is_documented(capsys: pytest.CaptureFixture[str]) -> None:
     page = (ROOT / "docs" / "cli.md").read_text()
-    for command in ("simulate", "plan", "reproduce", "bench", "demo"):
+    actions = {
+        "tournaments": ("create", "list", "show", "start", "pause", "stop", "export"),
+        "keys": ("create", "list", "revoke"),
+        "storage": ("backup", "verify", "upgrade"),
+    }
+    single = ("simulate", "plan", "reproduce", "bench", "demo", "init", "serve", "doctor")
+    for words in [[command] for command in single] + [[verb, what] for verb in actions for what in actions[verb]]:
         with pytest.raises(SystemExit):
-            main([command, "--help"])
-        options = set(re.findall(r"--[a-z]+", capsys.readouterr().out)) - {"--help"}
-        assert {option for option in options if option not in page} == set()
+            main([*words, "--help"])
+        options = set(re.findall(r"--[a-z][a-z-]*", capsys.readouterr().out)) - {"--help"}
+        assert {option for option in options if option not in page} == set(), words
+
+
+def test_every_setting_is_documented() -> None:
+    told = "".join((ROOT / "docs" / page).read_text() for page in ("operations.md", "service.md"))
+    assert {name for name in ABOUT if f"| `{name}`" not in told and f", `{name}`" not in told} == set()
+
+
+def test_every_counter_and_setting_of_the_client_is_documented() -> None:
+    page = (ROOT / "docs" / "client.md").read_text()
+    settings = set(inspect.signature(Client).parameters) - {"url", "tournament"}
+    assert {name for name in {*settings, *Counters.__slots__} if f"`{name}`" not in page} == set()
 
 
 def test_every_folder_of_tests_is_on_the_map() -> None:

@@ -16,10 +16,10 @@ import pytest
 
 import rankduel as rd
 from live.learning import learnt
-from rankduel.live import Counts, DuelRow, Event, Status, Tournament, storage_at, tournament
+from rankduel.live import Counts, DuelRow, Event, Tournament, tournament
 from rankduel.live.sqlite import SqliteStorage
 from rankduel.live.state import State
-from rankduel.live.storage import Committed, Created, Entry, Issue, Kept, KeyRow, Noted, Sweep, Tell, Told
+from rankduel.live.storage import Committed, Entry, Noted, Sweep
 from rankduel.live.tickets import read_ticket, ticket_of
 from rankduel.live.writer import Writer
 
@@ -42,71 +42,6 @@ def change(url: str, statement: str) -> None:
 
 
 # The storage itself
-
-
-def row(number: int, query: str | None = None, **more: Any) -> DuelRow:
-    return DuelRow(1, number, query, None, 3, 4, None, None, 1.0, 9.0, **more)
-
-
-def test_what_is_committed_is_read(url: str) -> None:
-    storage = storage_at(url)
-    done = storage.commit([("x", Created(0.0, {"a": 1})), ("x", Issue(row(1, "q"))), ("y", Created(0.0, {}))])
-    assert done.results[1] == row(1, "q")
-    done = storage.commit([("x", Tell(1, 1, None, "tie", 2.0)), ("x", Tell(1, 2, row(2), "first", 1.5))])
-    assert done.results == [Told(Status.ACCEPTED, "tie"), Told(Status.ACCEPTED, "first")]
-    told = Event(2, 2.0, "told", {"duel": "1-1", "first": 3, "second": 4, "outcome": "tie"})
-    assert done.events["x"] == [told, Event(3, 2.0, "told", told.body | {"duel": "1-2", "outcome": "first"})]
-    counts = {"issued": 1, "told": 2, "pages": 2, "delay 1": 2, "outcome tie": 1, "outcome first": 1}
-    assert done.counts["x"] == counts
-    assert storage.duel("x", 1, 1) == storage.duels_of("x", ["p", "q"])["q"] == row(1, "q", state="told", outcome="tie")
-    storage.close()
-    storage = storage_at(url)
-    assert storage.names() == ["x", "y"]
-    assert list(storage.read("x"))[:2] == [Event(1, 0.0, "created", {"a": 1}), told]
-    assert [event.number for event in storage.read("x", 1)] == [2, 3]
-    assert list(storage.read("z")) == []
-    assert storage.duel("y", 1, 1) is storage.duel("x", 2, 1) is None
-    assert storage.duels_of("y", ["q"]) == {}
-    assert storage.counts("x") == counts | {"issued": 2}
-    assert [duel.number for duel in storage.duels("x", 5)] == [2, 1]
-    assert [duel.number for duel in storage.duels("x", 5, (1, 2))] == [1]
-    storage.close()
-
-
-def test_a_batch_is_written_whole_or_not_at_all(url: str) -> None:
-    storage = storage_at(url)
-    storage.commit([("x", Created(0.0, {}))])
-    with pytest.raises(rd.StorageError, match="no tournament 'y'"):
-        storage.commit([("x", Issue(row(1))), ("x", Tell(1, 1, None, "tie", 2.0)), ("y", Sweep(0.0))])
-    assert [event.number for event in storage.read("x")] == [1]
-    assert storage.duel("x", 1, 1) is None
-    assert storage.counts("x") == {}
-    storage.close()
-
-
-def test_keys_are_kept(url: str) -> None:
-    storage = storage_at(url)
-    storage.add_key(KeyRow("k1", "site", "ask tell", "digest", 1.0))
-    other = storage_at(url, own=False)  # another process may make keys while the owner runs
-    other.add_key(KeyRow("k2", "anna", "admin", "digest", 2.0))
-    assert other.revoke_key("k1", 3.0)
-    assert not other.revoke_key("k1", 4.0)
-    other.close()
-    assert storage.keys() == [
-        KeyRow("k1", "site", "ask tell", "digest", 1.0, 3.0),
-        KeyRow("k2", "anna", "admin", "digest", 2.0),
-    ]
-    storage.close()
-
-
-def test_the_two_newest_snapshots_are_kept(url: str) -> None:
-    storage = storage_at(url)
-    storage.commit([("x", Created(0.0, {})), ("y", Created(0.0, {})), ("y", Kept(1, "{}", b""))])
-    for number in (1, 2, 3):
-        storage.commit([("x", Kept(number, "{}", bytes([number])))])
-    assert [kept.number for kept in storage.kept("x")] == [3, 2]
-    assert len(list(storage.kept("y"))) == 1
-    storage.close()
 
 
 def test_the_file_is_synced_at_each_commit(url: str) -> None:

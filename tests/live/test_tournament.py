@@ -233,6 +233,15 @@ def test_clicks_are_credited_on_the_page(url: str) -> None:
         assert same_as_replay(t)
 
 
+def test_a_search_that_finds_nothing(url: str) -> None:
+    with create(url) as t:
+        duel, shown = t.ask("a"), t.ask("b")
+        assert duel.interleave([], []).documents == ()
+        assert t.tell(duel, clicks=[]) == rd.live.Receipt(rd.live.Status.ACCEPTED, None)
+        shown.interleave((), [])
+        assert t.show(shown) == "accepted"
+
+
 def test_what_cannot_be_told_is_refused(url: str) -> None:
     with create(url) as t:
         duel = t.ask()
@@ -269,9 +278,8 @@ def test_signals_decide_when_their_window_closes(url: str, clock: Clock) -> None
         pages = {query: duel.interleave("abc", "xyz", k=4) for query, duel in duels.items()}
         seen = [rd.live.Shown(query, page) for query, page in pages.items() if query != "unseen"]
         assert t.observe(seen) == ["accepted"] * 4
-        ours, theirs = (
-            next(d for d in pages[q].documents if d in side) for q, side in (("first", "abc"), ("second", "xyz"))
-        )
+        ours = next(document for document in "abc" if document in pages["first"].documents)
+        theirs = next(document for document in "xyz" if document in pages["second"].documents)
         signals = [
             click("first", ours, clock.now + 5),
             click("second", theirs, clock.now + 50),

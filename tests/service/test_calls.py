@@ -64,6 +64,12 @@ def test_a_conflict_stays_one_after_a_setting_was_changed(client: Client, name: 
         ({"seed": 1e400}, ""),
         ({"seed": 10**30}, ""),
         ({"unknown": 1}, "unknown field"),
+        ({"attribution": {"actions": 3}}, "actions"),
+        ({"attribution": {"nothing": 3}}, "nothing"),
+        ({"attribution": {"window": 1e6}}, "window"),
+        ({"guardrails": [{}]}, ""),
+        ({"guardrails": [{"action": 3, "bound": []}]}, ""),
+        ({"guardrails": [{"action": "error", "bound": "x"}]}, ""),
     ],
     ids=str,
 )
@@ -144,6 +150,7 @@ def test_batches_of_asks(client: Client, name: str) -> None:
         {"query_id": ""},
         {"query_id": 5},
         {"query_id": "a\u0000b"},
+        {"queries": [{"query_id": "q"}] * 300 + [{"query_id": "a\u0000b"}]},
         {"client_id": "x" * 201},
         {"query": "q"},
         [],
@@ -245,7 +252,7 @@ def test_a_ticket_of_another_tournament_is_unknown(client: Client, name: str) ->
 
 
 def test_after_its_time_a_duel_is_told_late(client: Client) -> None:
-    client.post("/v1/tournaments", {"name": "short", "rankers": ["a", "b"], "expires_after": 0.001})
+    client.post("/v1/tournaments", {"name": "short", "rankers": ["a", "b"], "expires_after": 1e-6})
     duel = client.post(at("short", "/ask"), {}).body
     late = client.post(at("short", "/tell"), {"ticket": duel["ticket"], "outcome": "first"})
     assert (late.status, late.body["status"]) == (200, "late")
@@ -314,6 +321,9 @@ def test_a_duel_can_be_void(client: Client, name: str) -> None:
 
 def test_a_change_needs_something_to_change(client: Client, name: str) -> None:
     assert client.send("PATCH", at(name), {"reason": "none"}).problem == "bad-value"
+    bad: list[dict[str, Any]] = [{"guardrails": [{"action": 3}]}, {"attribution": {"actions": []}}, {"baseline": "\n"}]
+    for wrong in bad:
+        assert client.send("PATCH", at(name), wrong).problem == "bad-value"
     assert client.send("PATCH", at(name), {"shadow": True}).body["settings"]["shadow"] is True
     assert client.post(at(name, "/ask"), {}).body["why"] == "shadow"
 
@@ -393,6 +403,7 @@ def test_nothing_can_be_done_with_an_unknown_tournament(client: Client, what: st
 def test_alive_ready_and_counted(client: Client, server: Server, name: str) -> None:
     assert client.get("/livez").raw == client.get("/readyz").raw == b"ok\n"
     client.post(at(name, "/ask"), {})
+    assert client.get(at(name)).body["duels"]["issued"] == 1
     text = client.get("/metrics").raw.decode()
     assert f'rankduel_duels_total{{tournament="{name}",became="issued"}} 1' in text
     assert 'rankduel_requests_total{method="POST",path="/v1/tournaments/{name}/ask",status="200"}' in text

@@ -24,7 +24,7 @@ def first_cells(title: str) -> list[str]:
 
 
 def test_every_call_with_its_scope() -> None:
-    told = {}
+    told: dict[tuple[str, ...], str] = {}
     for calls, scope in re.findall(r"^\| (`.*?) \| (\w+) \|", section("The calls"), re.MULTILINE):
         told |= {tuple(call.split(" ", 1)): scope for call in re.findall(r"`([^`]+)`", calls)}
     assert told == {(call.method, call.path): call.scope or "none" for call in CALLS}

@@ -15,7 +15,7 @@ from rankduel.live.state import State
 from rankduel.types import Outcome
 from service.servers import Client, Server, serving
 
-KILLS = int(os.environ.get("RANKDUEL_KILLS", "24")) // 4  # `make soak` kills more often
+KILLS = int(os.environ.get("RANKDUEL_KILLS", "6"))  # `make soak` kills more often
 RANKERS = [f"ranker {number}" for number in range(12)]
 BODY = {"name": "site", "rankers": RANKERS, "seed": 1}
 
@@ -123,6 +123,19 @@ def test_stopped_gently(tmp_path: Path) -> None:
     check(url, acknowledged)
 
 
+def test_two_servers_cannot_have_one_file_or_one_port(tmp_path: Path) -> None:
+    with serving(f"sqlite:///{tmp_path}/duels.db") as server:
+        second = Server(f"sqlite:///{tmp_path}/duels.db")
+        assert second.wait() != 0
+        assert "is in use by process" in second.lines[-1]
+        third = Server(f"sqlite:///{tmp_path}/others.db", port=server.port)
+        assert third.wait() != 0
+        assert f"cannot listen to 127.0.0.1:{server.port}" in third.lines[-1]
+    several = Server(f"sqlite:///{tmp_path}/duels.db", processes=2)
+    assert several.wait() != 0
+    assert "one process owns a SQLite file" in several.lines[-1]
+
+
 def test_a_full_disk(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/duels.db"
     with serving(url, largest_file=600_000) as server, server.client as client:
@@ -139,8 +152,8 @@ def test_a_full_disk(tmp_path: Path) -> None:
             else:
                 assert told.problem == "storage"
         assert (duel["serve"], duel["first"], duel["why"]) == ("baseline", "ranker 3", "storage")
-        assert client.get("/livez").status == 200
-        assert client.get("/v1/tournaments/site/health").body["failure"]
+        assert client.get("/livez").status == client.get("/metrics").status == 200
+        assert client.get("/v1/tournaments/site").body["duels"]["resolved"] == len(acknowledged)
         assert not [line for line in server.lines if '"problem": "failed"' in line]
         server.kill()
     assert acknowledged

@@ -195,6 +195,22 @@ def test_a_head_without_end_is_cut_off(server: Server) -> None:
         assert client.get("/livez").status == 200
 
 
+def test_a_head_that_does_not_come_is_given_up(server: Server) -> None:
+    waiting = []
+    for sent in (
+        b"",
+        b"GET /livez HT",
+        b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\nGET /livez HTTP/1.1\r\nHos",
+    ):
+        connection = socket.create_connection(("127.0.0.1", server.port), timeout=60)
+        connection.sendall(sent)
+        waiting.append(connection)
+    for connection in waiting:
+        while connection.recv(65_536):
+            pass  # whole requests are answered, then the server closes
+        connection.close()
+
+
 def test_a_body_that_does_not_come_is_given_up(tmp_path: Path) -> None:
     with serving(f"sqlite:///{tmp_path}/duels.db", deadline=0.3) as server:
         with server.client as client:

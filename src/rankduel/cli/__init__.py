@@ -1,4 +1,4 @@
-"""The command line: `rankduel simulate`, `plan`, `reproduce`, `bench`, `matrix`, `duel`, `demo`, ..."""
+"""The command line: `rankduel simulate`, `plan`, `reproduce`, ..., and `rankduel serve` with all that goes with it."""
 
 import io
 import os
@@ -8,10 +8,32 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 import rankduel
-from rankduel.cli import bandits, bench, demo, duel, matrix, plan, problems, reproduce, simulate
+from rankduel.cli import (
+    bandits,
+    bench,
+    demo,
+    doctor,
+    duel,
+    init,
+    keys,
+    matrix,
+    plan,
+    problems,
+    reproduce,
+    serve,
+    simulate,
+    storage,
+    tournaments,
+)
+from rankduel.errors import RankduelError
 from rankduel.lab import EngineUnavailable, OtherCode
 
-__all__ = ["main"]
+__all__ = ["COMMANDS", "main"]
+
+COMMANDS = (
+    *(simulate, plan, reproduce, bench, matrix, duel, demo, bandits, problems),
+    *(init, serve, doctor, tournaments, keys, storage),
+)
 
 _ERROR, _INTERRUPTED, _BROKEN_PIPE = 2, 130, 141  # as shells have them
 
@@ -37,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--version", action="version", version=f"rankduel {rankduel.__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for command in (simulate, plan, reproduce, bench, matrix, duel, demo, bandits, problems):
+    for command in COMMANDS:
         command.declare(commands.add_parser)
     arguments = sys.argv[1:] if arguments is None else arguments
     options = parser.parse_args(arguments, Namespace(arguments=arguments))
@@ -49,7 +71,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader had enough, as in `rankduel bandits | head -1`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _BROKEN_PIPE
-    except (OSError, EngineUnavailable, OtherCode) as error:
-        print(f"rankduel: error: {error}", file=sys.stderr)
+    except (OSError, RankduelError, EngineUnavailable, OtherCode) as error:
+        print(f"rankduel: error: {_words(error)}", file=sys.stderr)
         return _ERROR
     return code
+
+
+def _words(error: Exception) -> str:
+    """An error without the number that the system has for it.
+
+    >>> _words(FileNotFoundError(2, "No such file or directory", "duels.toml"))
+    "No such file or directory: 'duels.toml'"
+    """
+    if isinstance(error, OSError) and error.strerror is not None:
+        return error.strerror if error.filename is None else f"{error.strerror}: {error.filename!r}"
+    return str(error)

@@ -5,7 +5,6 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import fmean
 
 from rankduel.lab.plan import Unit
 from rankduel.simulation import Delay, Run
@@ -48,6 +47,20 @@ class _Cost:
 
 
 @dataclass(slots=True)
+class _Spent:
+    """By the finished runs of a kind."""
+
+    runs: int = 0
+    seconds: float = 0.0
+    duels: int = 0
+
+    def add(self, seconds: float, duels: int) -> None:
+        self.runs += 1
+        self.seconds += seconds
+        self.duels += duels
+
+
+@dataclass(slots=True)
 class _Flight:
     """A run under way: the clock when it began, how far it is, and the clock when it said so."""
 
@@ -65,7 +78,7 @@ class Tracker:
         self._waiting = Counter(map(_kind, units))
         self._under_way: dict[Unit, _Flight] = {}
         self._finished: set[Unit] = set()
-        self._known: dict[_Kind, list[_Cost]] = defaultdict(list)  # what finished runs took
+        self._known: dict[_Kind, _Spent] = defaultdict(_Spent)  # what finished runs took
         self._kept = self._done = self._duels = 0
         self._began = time.perf_counter()
         self._lock = threading.Lock()
@@ -76,7 +89,7 @@ class Tracker:
             self._kept += 1
             self._done += 1
             self._waiting[_kind(unit)] -= 1
-            self._known[_kind(unit)].append(_Cost(run.cpu_seconds, run.computed))
+            self._known[_kind(unit)].add(run.cpu_seconds, run.computed)
 
     def begin(self, unit: Unit) -> None:
         """Somebody took the unit up."""
@@ -104,7 +117,7 @@ class Tracker:
                 self._waiting[_kind(unit)] -= 1
             self._done += 1
             self._duels += run.computed
-            self._known[_kind(unit)].append(_Cost(seconds, run.computed))
+            self._known[_kind(unit)].add(seconds, run.computed)
 
     def _begin(self, unit: Unit) -> None:
         self._waiting[_kind(unit)] -= 1
@@ -130,8 +143,9 @@ class Tracker:
 
     def _cost(self, kind: _Kind) -> _Cost | None:
         """What a run of this kind takes: as finished ones did, or as one under way would if it never converged."""
-        if known := self._known[kind]:
-            return _Cost(fmean(cost.seconds for cost in known), round(fmean(cost.duels for cost in known)))
+        known = self._known[kind]
+        if known.runs:
+            return _Cost(known.seconds / known.runs, round(known.duels / known.runs))
         for unit, flight in self._under_way.items():
             if _kind(unit) == kind and flight.duels:
                 return _Cost((flight.told - flight.began) * unit.horizon / flight.duels, unit.horizon)

@@ -7,13 +7,14 @@ from rankduel.live.events import Event
 from rankduel.live.safety import Guardrail
 from rankduel.live.signals import Shown, Signal
 from rankduel.live.storage import Storage, storage_at
-from rankduel.live.tournament import DEFAULT, Tournament
+from rankduel.live.tournament import DEFAULT, Clicks, Tournament
 from rankduel.live.ubi import read_events
 from rankduel.live.view import View
 
 __all__ = [
     "DEFAULT",
     "Attribution",
+    "Clicks",
     "Counts",
     "Departure",
     "DuelRow",

@@ -1,6 +1,6 @@
 """What a tournament hands out: duels by name, receipts for what it was told, and where it stands."""
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sized
 from dataclasses import dataclass, field
 
 from rankduel.interleaving import Interleaved, Interleaving
@@ -35,8 +35,14 @@ class LiveDuel:
         return None if self.sign is None else self.sign()
 
     def interleave(self, list_a: Iterable[Hashable], list_b: Iterable[Hashable], k: int = 10) -> Interleaved:
-        """The page for the lists of `first` and `second`, best document first; the same again for the same lists."""
-        self.shown = self.method.interleave(list_a, list_b, k, seed=self.seed)
+        """The page for the lists of `first` and `second`, best document first; the same again for the same lists.
+
+        A search that finds nothing has a page without documents.
+        """
+        if all(isinstance(found, Sized) and not len(found) for found in (list_a, list_b)):
+            self.shown = Interleaved(self.method.name, ())
+        else:
+            self.shown = self.method.interleave(list_a, list_b, k, seed=self.seed)
         return self.shown
 
 

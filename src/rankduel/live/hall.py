@@ -69,6 +69,7 @@ def leave(writer: Writer, tournament: str) -> None:
             if room.writer is writer:
                 room.tournaments.pop(tournament, None)
                 writer.listeners.pop(tournament, None)
+                writer.storage.resign(tournament)
                 if not room.tournaments:
                     del _open[place]
                     room.closing.set()

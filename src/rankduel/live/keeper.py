@@ -40,7 +40,8 @@ class Keeper:
                 self.guard()
             t.recover()
         except StorageError as error:
-            _log.warning("%s: %s", t.name, error)
+            if not t._closed:
+                _log.warning("%s: %s", t.name, error)
 
     def sweep(self) -> None:
         """Let duels expire whose time is over."""

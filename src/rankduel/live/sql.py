@@ -4,7 +4,7 @@ import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rankduel.errors import StorageError
@@ -89,16 +89,28 @@ class SqlStorage(ABC):
     # What a database says
 
     @abstractmethod
-    def transaction(self) -> Any:
-        """A context in which `run`, `run_many` and `fetch` happen together: durable at its end, or not at all."""
+    def transaction(self, *, durable: bool = True) -> Any:
+        """A context in which all writes and fetches happen together, or not at all; durable at its end, if need be."""
 
     @abstractmethod
-    def run_many(self, statement: str, rows: Iterable[Sequence[Any]]) -> int:
-        """Write, in a transaction; how many rows have changed."""
+    def write(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Write rows, in a transaction; the statement is one for a single row."""
 
     @abstractmethod
+    def run_many(self, statement: str, rows: Sequence[Sequence[Any]]) -> int:
+        """The same; how many rows have changed."""
+
+    @abstractmethod
+    def run_each(self, statement: str, rows: Sequence[Sequence[Any]]) -> list[int]:
+        """The same, for each of them."""
+
+    @abstractmethod
+    def fetch_each(self, statement: str, given: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:
+        """Read or write, in a transaction: all that is found for any of the values."""
+
     def fetch(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Read or write, in a transaction."""
+        """The same, for one."""
+        return self.fetch_each(statement, [values])
 
     @abstractmethod
     def select(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
@@ -107,6 +119,9 @@ class SqlStorage(ABC):
     @abstractmethod
     def leads(self, tournament: str) -> bool:
         """Whether this process is the one that lets duels of this tournament expire and resolves them."""
+
+    def resign(self, tournament: str) -> None:  # noqa: B027 - where nobody else may lead, there is nothing to do
+        """Let another process lead a tournament."""
 
     @abstractmethod
     def close(self) -> None:
@@ -123,7 +138,7 @@ class SqlStorage(ABC):
         for place, (name, _) in enumerate(batch):
             places.setdefault(name, []).append(place)
         committed = Committed([None] * len(batch), {}, {})
-        with self.transaction():
+        with self.transaction(durable=any(not isinstance(entry, Issue | Noted) for _, entry in batch)):
             for name in sorted(places):  # always in this order: no two processes wait for each other
                 page = _Page(self, name, [batch[place][1] for place in places[name]])
                 page.write()
@@ -257,9 +272,7 @@ class SqlStorage(ABC):
     def add_key(self, key: KeyRow) -> None:
         """Store a new API key."""
         with self.transaction():
-            self.run_many(
-                "INSERT INTO keys (id, name, scopes, digest, created, revoked) VALUES (?, ?, ?, ?, ?, ?)", [key]
-            )
+            self.write("INSERT INTO keys (id, name, scopes, digest, created, revoked) VALUES (?, ?, ?, ?, ?, ?)", [key])
 
     def revoke_key(self, id: str, time: float) -> bool:
         """End an API key; False if there is no such key."""
@@ -284,45 +297,57 @@ class _Page:
     def __init__(self, storage: SqlStorage, name: str, entries: list[Entry]) -> None:
         self.storage = storage
         self.name = name
+        self.number, self.time = 0, 0.0  # where the journal ends, once it is locked
         self.entries = entries
         self.results: list[Any] = [None] * len(entries)
         self.events: list[Event] = []
         self.counts: Counter[str] = Counter()
         self.duels: dict[tuple[int, int], DuelRow | None] = {}  # those that entries name, as they are now
-        self.changed: dict[tuple[int, int], DuelRow] = {}
+        self.changed: dict[tuple[int, int], DuelRow] = {}  # and are not written yet, as the next ones
+        self.signals: dict[int, SignalRow] = {}  # by their place
 
     def write(self) -> None:
         """Take in all entries, in their order, and write what has changed."""
+        self.owner = self.storage._owner(self.name)
+        if self.owner < 0 or any(not isinstance(entry, Issue | Noted) for entry in self.entries):
+            self._lock()
+        before = self.number
+        self._issue()
+        self._find()
+        for place, entry in enumerate(self.entries):
+            if isinstance(entry, SignalRow):
+                self._signal(place, entry)
+            elif not isinstance(entry, Issue):
+                self.results[place] = getattr(self, _WRITERS[type(entry)])(entry)
+        self._save_signals()
+        self._save_duels()
+        self._save(before)
+
+    def _lock(self) -> None:
+        """Where the journal ends; nobody else writes to it until the transaction is over."""
         storage = self.storage
-        alone = any(not isinstance(entry, Issue | Noted) for entry in self.entries)
-        find = f"SELECT id, number, time FROM tournaments WHERE name = ? {storage.locked if alone else ''}"
+        find = f"SELECT id, number, time FROM tournaments WHERE name = ? {storage.locked}"
         found = storage.fetch(find, (self.name,))
         if not found:
             if not isinstance(self.entries[0], Created):
                 raise StorageError(f"no tournament {self.name!r} in {storage.url}")
             # Another process may create it at the same moment: then this one finds it.
-            storage.run_many(
+            storage.write(
                 "INSERT INTO tournaments (name, number, time, session) VALUES (?, 0, 0, 0) ON CONFLICT DO NOTHING",
                 [(self.name,)],
             )
             found = storage.fetch(find, (self.name,))
         self.owner, self.number, self.time = found[0]
-        before = self.number
-        self._issue()
-        self._find()
-        for place, entry in enumerate(self.entries):
-            if not isinstance(entry, Issue):
-                self.results[place] = getattr(self, _WRITERS[type(entry)])(entry)
-        self._save(before)
 
     def _issue(self) -> None:
         """The duels that were asked for. One of another process may have their query already."""
         issued = [entry.row for entry in self.entries if isinstance(entry, Issue)]
         if not issued:
             return
-        self._insert(issued)
-        theirs: dict[str, DuelRow] = {}
         if self.storage.shared:
+            issued.sort(key=lambda row: row.query or "")  # no two processes wait for each other
+        theirs: dict[str, DuelRow] = {}
+        if self._insert(issued) < len(issued) and self.storage.shared:
             queries = [row.query for row in issued if row.query is not None]
             for row in self.storage.fetch(self.storage.find_queries, (_text(queries), self.owner)):
                 theirs[row[2]] = DuelRow(*row)
@@ -330,10 +355,13 @@ class _Page:
             if isinstance(entry, Issue):
                 self.results[place] = theirs.get(entry.row.query or "", entry.row)
 
-    def _insert(self, rows: list[DuelRow]) -> None:
+    def _insert(self, rows: list[DuelRow]) -> int:
+        """Write those that are not there, neither they nor another one of their query; how many they were."""
         marks = ", ".join("?" * len(DuelRow._fields))
         statement = f"INSERT INTO duels (tournament, {_COLUMNS}) VALUES (?, {marks}) ON CONFLICT DO NOTHING"
-        self.counts["issued"] += self.storage.run_many(statement, [(self.owner, *row) for row in rows])
+        new = self.storage.run_many(statement, [(self.owner, *row) for row in rows])
+        self.counts["issued"] += new
+        return new
 
     def _find(self) -> None:
         """The duels that entries name; those that only a ticket knows are written now."""
@@ -341,16 +369,17 @@ class _Page:
         sessions: dict[int, set[int]] = {}
         for entry in named:
             sessions.setdefault(entry.session, set()).add(entry.number)
-        for session, numbers in sessions.items():
-            for found in self.storage.fetch(self.storage.find_numbers, (_text(list(numbers)), self.owner, session)):
-                self.duels[session, found[1]] = DuelRow(*found)
+        if sessions:
+            given = [(_text(list(numbers)), self.owner, session) for session, numbers in sessions.items()]
+            for found in self.storage.fetch_each(self.storage.find_numbers, given):
+                self.duels[found[0], found[1]] = DuelRow(*found)
         for entry in named:
             key = entry.session, entry.number
             if key not in self.duels and isinstance(entry, Tell | Show) and (row := entry.row) is not None:
-                taken = row.query is not None and self.storage.fetch(f"{_FIND} query = ?", (self.owner, row.query))
-                lost = row._replace(query=None) if taken else row
-                self.duels[key] = lost
-                self._insert([lost])
+                if not self._insert([row]) and row.query is not None:  # the query has another duel by now
+                    row = row._replace(query=None)
+                    self._insert([row])
+                self.duels[key] = row
 
     def _tell(self, entry: Tell) -> Told:
         key = entry.session, entry.number
@@ -413,38 +442,37 @@ class _Page:
     def _note(self, entry: Noted) -> None:
         self.counts.update(entry.counts)
 
-    def _signal(self, signal: SignalRow) -> Status:
+    def _signal(self, place: int, signal: SignalRow) -> None:
         row = self.duels.get((signal.session, signal.number))
-        if row is None or row.state not in OPEN:
+        if row is not None and row.state in OPEN:
+            self.signals[place] = signal
+        else:
             self.counts["late signals"] += row is not None
             self.counts["orphan signals"] += row is None
-            return Status.UNKNOWN if row is None else Status.LATE
-        fields = SignalRow._fields
-        statement = (
-            f"INSERT INTO signals (tournament, {', '.join(fields)}) VALUES ({', '.join('?' * (1 + len(fields)))}) "
-            "ON CONFLICT DO NOTHING"
-        )
-        new = self.storage.run_many(statement, [(self.owner, *signal)])
-        self.counts[f"action {signal.action}" if new else "duplicate signals"] += 1
-        return Status.ACCEPTED if new else Status.DUPLICATE
+            self.results[place] = Status.UNKNOWN if row is None else Status.LATE
 
     def _sweep(self, entry: Sweep) -> int:
+        self._save_duels()  # what was told in this transaction does not expire
+        time = max(entry.time, self.time)
         statement = (
             "UPDATE duels SET state = 'expired' WHERE tournament = ? AND state IN ('issued', 'shown') AND expires <= ?"
         )
-        gone = self.storage.run_many(statement, [(self.owner, max(entry.time, self.time))])
+        gone = self.storage.run_many(statement, [(self.owner, time)])
         self.counts["expired"] += gone
+        for key, row in self.duels.items():
+            if row is not None and row.state in OPEN and row.expires <= time:
+                self.duels[key] = row._replace(state="expired")
         return gone
 
     def _keep(self, kept: Kept) -> None:
         """The newest two stay: if one is damaged, there is another."""
-        self.storage.run_many(
+        self.storage.write(
             "INSERT INTO snapshots (tournament, number, state, bandit, sha256) VALUES (?, ?, ?, ?, ?) "
             "ON CONFLICT (tournament, number) DO UPDATE SET state = excluded.state, bandit = excluded.bandit, "
             "sha256 = excluded.sha256",
             [(self.owner, *kept, _digest(kept))],
         )
-        self.storage.run_many(
+        self.storage.write(
             "DELETE FROM snapshots WHERE tournament = ? AND number < "
             "(SELECT number FROM snapshots WHERE tournament = ? ORDER BY number DESC LIMIT 1 OFFSET 1)",
             [(self.owner, self.owner)],
@@ -457,20 +485,36 @@ class _Page:
         self.events.append(event)
         return event
 
-    def _save(self, before: int) -> None:
-        run = self.storage.run_many
+    def _save_signals(self) -> None:
+        if not self.signals:
+            return
+        fields = SignalRow._fields
+        statement = (
+            f"INSERT INTO signals (tournament, {', '.join(fields)}) VALUES ({', '.join('?' * (1 + len(fields)))}) "
+            "ON CONFLICT DO NOTHING"
+        )
+        new = self.storage.run_each(statement, [(self.owner, *signal) for signal in self.signals.values()])
+        for (place, signal), is_new in zip(self.signals.items(), new, strict=True):
+            self.counts[f"action {signal.action}" if is_new else "duplicate signals"] += 1
+            self.results[place] = Status.ACCEPTED if is_new else Status.DUPLICATE
+
+    def _save_duels(self) -> None:
         if self.changed:
-            run(
+            self.storage.write(
                 "UPDATE duels SET state = ?, outcome = ?, page = ? WHERE tournament = ? AND session = ? AND number = ?",
                 [(row.state, row.outcome, row.page, self.owner, *key) for key, row in self.changed.items()],
             )
+            self.changed = {}
+
+    def _save(self, before: int) -> None:
+        write = self.storage.write
         if self.number > before:
             lines = [(self.owner, event.number, event.time, event.kind, _text(event.body)) for event in self.events]
-            run("INSERT INTO journal (tournament, number, time, kind, body) VALUES (?, ?, ?, ?, ?)", lines)
-            run("UPDATE tournaments SET number = ?, time = ? WHERE id = ?", [(self.number, self.time, self.owner)])
+            write("INSERT INTO journal (tournament, number, time, kind, body) VALUES (?, ?, ?, ?, ?)", lines)
+            write("UPDATE tournaments SET number = ?, time = ? WHERE id = ?", [(self.number, self.time, self.owner)])
         grown = [(self.owner, name, by) for name, by in self.counts.items() if by]
         if grown:
-            run(
+            write(
                 "INSERT INTO counters (tournament, name, value) VALUES (?, ?, ?) "
                 "ON CONFLICT (tournament, name) DO UPDATE SET value = counters.value + excluded.value",
                 sorted(grown),
@@ -482,7 +526,6 @@ _WRITERS = {
     Opened: "_open",
     Show: "_show",
     Tell: "_tell",
-    SignalRow: "_signal",
     Change: "_change",
     Void: "_void",
     Sweep: "_sweep",

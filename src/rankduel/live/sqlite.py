@@ -5,7 +5,7 @@ import os
 import secrets
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,9 @@ from typing import Any
 from rankduel.errors import StorageError
 from rankduel.live.sql import SCHEMA, SqlStorage, tables
 
-__all__ = ["SqliteStorage"]
+__all__ = ["OURS", "SqliteStorage", "lock_file"]
 
-_OURS = 0x52414E4B  # "RANK": what SQLite calls the application id
+OURS = 0x52414E4B  # "RANK": what SQLite calls the application id
 _MAPPED = 2**32  # bytes of the file that are read in place
 _TABLES = tables(id="INTEGER PRIMARY KEY", int="INTEGER", float="REAL", bytes="BLOB", clustered="WITHOUT ROWID")
 
@@ -35,7 +35,7 @@ class SqliteStorage(SqlStorage):
         self._reading, self._writing = threading.Lock(), threading.RLock()
         if not own and not self.path.exists():
             raise StorageError(f"no storage at {self.path}")
-        self._lock = _lock(self.path) if own else None
+        self._lock = lock_file(self.path) if own else None
         try:
             self._writer = self._connect()
             _prepare(self._writer, self.path)
@@ -58,7 +58,7 @@ class SqliteStorage(SqlStorage):
         return connection
 
     @contextmanager
-    def transaction(self) -> Iterator[None]:
+    def transaction(self, *, durable: bool = True) -> Iterator[None]:
         """Durable at its end, or not at all."""
         try:
             with self._writing:
@@ -73,13 +73,21 @@ class SqliteStorage(SqlStorage):
         except sqlite3.Error as error:
             raise StorageError(f"cannot write to {self.path}: {error}") from error
 
-    def run_many(self, statement: str, rows: Iterable[Sequence[Any]]) -> int:
+    def write(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Write, in a transaction."""
+        self._writer.executemany(statement, rows)
+
+    def run_many(self, statement: str, rows: Sequence[Sequence[Any]]) -> int:
         """Write, in a transaction; how many rows have changed."""
         return self._writer.executemany(statement, rows).rowcount
 
-    def fetch(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    def run_each(self, statement: str, rows: Sequence[Sequence[Any]]) -> list[int]:
+        """The same, for each of them."""
+        return [self._writer.execute(statement, row).rowcount for row in rows]
+
+    def fetch_each(self, statement: str, given: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:
         """Read or write, in a transaction."""
-        return self._writer.execute(statement, values).fetchall()
+        return [row for values in given for row in self._writer.execute(statement, values).fetchall()]
 
     def select(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Read what is durable, from any thread."""
@@ -101,7 +109,7 @@ class SqliteStorage(SqlStorage):
             os.close(self._lock)
 
 
-def _lock(path: Path) -> int:
+def lock_file(path: Path) -> int:
     """The lock of the file's owner, as an open file."""
     place = path.with_name(f"{path.name}.lock")
     try:
@@ -128,11 +136,11 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.executescript(
             f"BEGIN; {_TABLES}; INSERT INTO facts VALUES ('secret', '{secrets.token_hex(32)}');"
-            f"PRAGMA application_id = {_OURS}; PRAGMA user_version = {SCHEMA}; COMMIT;"
+            f"PRAGMA application_id = {OURS}; PRAGMA user_version = {SCHEMA}; COMMIT;"
         )
         os.chmod(path, 0o600)  # the secret that signs tickets is in it
         _sync_folder(path)
-    elif ours != _OURS:
+    elif ours != OURS:
         raise StorageError(f"{path} is a SQLite file, but not one of rankduel")
     elif schema > SCHEMA:
         raise StorageError(f"{path} has schema {schema}, this version of rankduel reads {SCHEMA}: install a newer one")

@@ -196,6 +196,9 @@ class Storage(Protocol):
     def leads(self, tournament: str) -> bool:
         """Whether this process is the one that lets duels of this tournament expire and resolves them."""
 
+    def resign(self, tournament: str) -> None:
+        """Let another process lead a tournament."""
+
     def keys(self) -> list[KeyRow]:
         """The API keys."""
 

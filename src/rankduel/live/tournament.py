@@ -9,6 +9,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from functools import partial
 from hashlib import blake2b
+from itertools import islice
 from time import time as now
 from types import TracebackType
 from typing import Any, NamedTuple, Self
@@ -22,6 +23,7 @@ from rankduel.live.attribution import Attribution
 from rankduel.live.checked import LONGEST, brief, number, whole
 from rankduel.live.checked import name as a_name
 from rankduel.live.duels import DuelRow, Status
+from rankduel.live.elsewhere import elsewhere
 from rankduel.live.events import Event
 from rankduel.live.hall import enter, leave, look_after
 from rankduel.live.keeper import Keeper
@@ -125,13 +127,15 @@ class Tournament:
         expires_after: float = _DAY,
         seed: int | None = None,
         exist_ok: bool = False,
+        key: str | None = None,
         **dials: Any,
     ) -> Self:
         """Begin a tournament.
 
-        `storage` is an address: `sqlite:///duels.db` or `postgresql://...`. `bandit` is one of the registry as people
-        type it, or `module:Class`; None is `CertifiedSparring`, which loses the best ranker with probability `delta`
-        at most (0.01) and, with a `tolerance`, ends also where several are the same. A duel that is not told within
+        `storage` is an address: `sqlite:///duels.db`, `postgresql://...`, or that of a service, `http://host:8080`, to
+        which `key` (or `RANKDUEL_KEY` of the environment) is shown. `bandit` is one of the registry as people type it,
+        or `module:Class`; None is `CertifiedSparring`, which loses the best ranker with probability `delta` at most
+        (0.01) and, with a `tolerance`, ends also where several are the same. A duel that is not told within
         `expires_after` seconds is not learnt any more. With `exist_ok`, a tournament that is there is opened, if it
         has these settings.
 
@@ -139,6 +143,11 @@ class Tournament:
         (None: the champion), `share` of the traffic takes part, each client sees `daily_cap` duels a day at most,
         there are `in_flight_cap` duels in flight at most, with `shadow` duels are chosen and none is shown.
         """
+        if (service := elsewhere(storage, key)) is not None:
+            given = {"bandit": bandit, "delta": delta, "tolerance": tolerance, "seed": seed, **dials}
+            given |= {"interleaving": interleaving, "expires_after": expires_after}
+            remote: Self = service.create(name, rankers=rankers, storage=storage, exist_ok=exist_ok, key=key, **given)
+            return remote
         settings = _made(
             rankers=rankers,
             spec=_spec(bandit, delta, tolerance),
@@ -151,7 +160,9 @@ class Tournament:
         try:
             (created,) = writer.put(name, [Created(now(), settings.to_dict())]).result()
             if created is None and not exist_ok:
-                raise TournamentExists(f"{name!r} is in {storage} already: open it, or create it with exist_ok=True")
+                raise TournamentExists(
+                    f"{name!r} is in {writer.storage.url} already: open it, or create it with exist_ok=True"
+                )
             if created is None:
                 _check_same(name, _settings(writer.storage, name), settings, seeded=seed is not None)
             return cls._opened(name, writer)
@@ -183,12 +194,17 @@ class Tournament:
         _check_same(self.name, _settings(self.storage, self.name), settings, seeded=seed is not None)
 
     @classmethod
-    def open(cls, name: str, *, storage: str) -> Self:
+    def open(cls, name: str, *, storage: str, key: str | None = None) -> Self:
         """Go on with a tournament, exactly where its journal ends."""
+        if (service := elsewhere(storage, key)) is not None:
+            remote: Self = service.open(name, storage=storage, key=key)
+            return remote
         writer = enter(storage, a_name("the name of a tournament", name))
         try:
             if name not in (known := writer.storage.names()):
-                raise UnknownTournament(f"no tournament {name!r} in {storage}, which has {', '.join(known) or 'none'}")
+                raise UnknownTournament(
+                    f"no tournament {name!r} in {writer.storage.url}, which has {', '.join(known) or 'none'}"
+                )
             return cls._opened(name, writer)
         except BaseException:
             leave(writer, name)
@@ -238,12 +254,22 @@ class Tournament:
             (None if query is None else a_name("query_id", query), None if client is None else self._hashed(client))
             for query, client in _listed("asked", asked)
         ]
+        queries = [query for query, _ in checked if query is not None]
         new: list[Issue] = []
         refused: dict[str, int] = {}
+        self._check()
+        if self.storage.shared and self._writer.failure is not None:
+            return self._without_storage(len(checked))
+        try:
+            stored = self.storage.duels_of(self.name, queries) if self.storage.shared and queries else {}
+        except StorageError:
+            return self._without_storage(len(checked))
         with self._lock:
-            self._check()
             time = self.time()
-            self._find([query for query, _ in checked if query is not None])
+            if self.storage.shared:
+                self._recent = stored  # only the storage knows what others have asked
+            else:
+                self._find(queries)
             duels = [self._ask(query, client, time, new, refused) for query, client in checked]
             self._unwritten += len(new)
         if new and self.storage.shared and any(issue.row.query is not None for issue in new):
@@ -289,8 +315,27 @@ class Tournament:
 
     def _agree(self, duels: list[LiveDuel], new: list[Issue]) -> list[LiveDuel]:
         """Where other processes ask, too: the duel that a query has is the one that was written first."""
-        stored = {issue.row.id: row for issue, row in zip(new, self._writer.put(self.name, new).result(), strict=True)}
-        return [self._live(stored[duel.id]) if duel.id in stored else duel for duel in duels]
+        try:
+            rows: list[DuelRow] = self._writer.put(self.name, new).result()
+        except StorageError:
+            return self._without_storage(len(duels))
+        stored = {issue.row.id: row for issue, row in zip(new, rows, strict=True)}
+        with self._lock:
+            self._unwritten = max(0, self._unwritten - sum(id != row.id for id, row in stored.items()))
+            return [self._live(stored[duel.id]) if duel.id in stored else duel for duel in duels]
+
+    def _without_storage(self, asks: int) -> list[LiveDuel]:
+        """The machine of a shared storage is away: users still see their results."""
+        with self._lock:
+            return [self._no_duel("storage") for _ in range(asks)]
+
+    def _duels_of(self, queries: list[str]) -> dict[str, DuelRow]:
+        """The duels of these queries, be they on their way to the storage, or there."""
+        if self.storage.shared:
+            return self.storage.duels_of(self.name, queries)
+        with self._lock:
+            self._find(queries)
+            return {query: self._recent[query] for query in queries if query in self._recent}
 
     def _find(self, queries: list[str]) -> None:
         """Let the recent duels know those of these queries, be they on their way to the storage, or there."""
@@ -345,6 +390,8 @@ class Tournament:
         return self._clients[client]
 
     def _live(self, row: DuelRow) -> LiveDuel:
+        if max(row.first, row.second) >= len(self._state.rankers):
+            self._follow()  # another process has added rankers
         rankers, name = self._state.rankers, row.id
         sign = partial(ticket_of, row, self.name, self.storage.secret)
         first, second = rankers[row.first], rankers[row.second]
@@ -408,13 +455,11 @@ class Tournament:
         """
         self._check()
         listed = _listed("seen", seen)
-        with self._lock:
-            self._find([one.query_id for one in listed])
-            rows = {one.query_id: self._recent.get(one.query_id) for one in listed}
+        rows = self._duels_of([one.query_id for one in listed])
         time, entries, places = self.time(), [], []
         results = [Status.UNKNOWN] * len(listed)
         for place, one in enumerate(listed):
-            if (row := rows[one.query_id]) is not None:
+            if (row := rows.get(one.query_id)) is not None:
                 entries.append(_observed(one, row, time))
                 places.append(place)
         orphans = len(listed) - len(entries)
@@ -425,15 +470,18 @@ class Tournament:
 
     def show(self, duel: LiveDuel | str, page: Interleaved | None = None) -> Status:
         """The page of a duel was shown; `page` is by default the one that `duel.interleave` has made."""
+        return self.show_many([(duel, page)])[0]
+
+    def show_many(self, shown: Iterable[tuple[LiveDuel | str, Interleaved | None]]) -> list[Status]:
+        """The same for many duels, which become durable together."""
         self._check()
-        if page is None and isinstance(duel, LiveDuel):
-            page = duel.shown
-        if page is None:
-            raise ValueError("which page was shown? call duel.interleave first, or hand it over as page=")
-        session, number, row = self._named(duel)
-        show = Show(session, number, row, _as_json(page), self.time())
-        status: Status = self._writer.put(self.name, [show]).result()[0]
-        return status
+        time, entries = self.time(), []
+        for duel, given in _listed("shown", shown):
+            page = duel.shown if given is None and isinstance(duel, LiveDuel) else given
+            if page is None:
+                raise ValueError("which page was shown? call duel.interleave first, or hand it over as page=")
+            entries.append(Show(*self._named(duel), _as_json(page), time))
+        return self.write(entries)
 
     def _told(self, duel: LiveDuel | str, outcome: "Outcome | Clicks | None", time: float) -> Tell:
         session, number, row = self._named(duel)
@@ -510,6 +558,8 @@ class Tournament:
         self._check()
         self._writer.flush(self.name)
         self._keeper.sweep()
+        if self.storage.shared:
+            self._counts = self.storage.counts(self.name)
         return self._counted()
 
     def _counted(self) -> Counts:
@@ -683,9 +733,8 @@ class Tournament:
 
     def follow(self) -> None:
         """Take in what other processes have written."""
-        with self._lock:
-            self._learn(self.storage.read(self.name, self._state.number))
-            self._counts = self.storage.counts(self.name)
+        self._follow()
+        self._counts = self.storage.counts(self.name)
 
     def write(self, entries: Sequence[Entry]) -> list[Any]:
         """Write entries; their results, when they are durable."""
@@ -716,13 +765,20 @@ class Tournament:
 
     def _happened(self, events: list[Event], counts: dict[str, int]) -> None:
         """A commit is durable: learn from it."""
+        if events and events[0].number > self._state.number + 1:  # others have written, too
+            self._follow()
         with self._lock:
             for name, by in counts.items():
                 self._counts[name] = self._counts.get(name, 0) + by
             self._unwritten = max(0, self._unwritten - counts.get("issued", 0))
-            if events and events[0].number > self._state.number + 1:  # others have written, too
-                self._learn(self.storage.read(self.name, self._state.number))
             self._learn(events)
+
+    def _follow(self) -> None:
+        """Take in what others have written to the journal; nobody waits for the storage meanwhile."""
+        events = self.storage.read(self.name, self._state.number)
+        while some := list(islice(events, 1000)):
+            with self._lock:
+                self._learn(some)
 
     def _learn(self, events: Iterable[Event]) -> None:
         state = self._state

@@ -1,8 +1,23 @@
 """The HTTP service: the tournaments of a storage, for applications in any language."""
 
-from rankduel.service.app import make_app
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from rankduel.service.keys import SCOPES, KeyRing, new_key
-from rankduel.service.serve import serve
 from rankduel.service.settings import ServiceSettings
 
+if TYPE_CHECKING:
+    from rankduel.service.app import make_app
+    from rankduel.service.serve import serve
+
 __all__ = ["SCOPES", "KeyRing", "ServiceSettings", "make_app", "new_key", "serve"]
+
+_LATER = {"make_app": "rankduel.service.app", "serve": "rankduel.service.serve"}
+
+
+def __getattr__(name: str) -> Any:
+    """What needs the extra `server` is imported when it is first asked for: keys and settings need nothing."""
+    if name not in _LATER:
+        raise AttributeError(f"module 'rankduel.service' has no attribute {name!r}")
+    globals()[name] = getattr(import_module(_LATER[name]), name)  # one is named as its module, which would hide it
+    return globals()[name]

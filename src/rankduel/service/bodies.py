@@ -24,13 +24,17 @@ __all__ = [
     "Pair",
     "Preferences",
     "Query",
+    "RankerOut",
     "RankersIn",
+    "RankersOut",
     "Reason",
     "ReceiptOut",
     "Receipts",
     "Show",
+    "Shows",
     "StandingOut",
     "StatusOut",
+    "Statuses",
     "Summary",
     "Tell",
     "Tells",
@@ -45,7 +49,6 @@ MOST_RANKERS = 10_000
 Name = Annotated[str, Meta(min_length=1, max_length=200, description="Printable characters; never opened or fetched.")]
 Share = Annotated[float, Meta(ge=0, le=1)]
 Cap = Annotated[int, Meta(ge=0, le=2**53)]
-Count = Annotated[int, Meta(ge=0)]
 Words = Annotated[str, Meta(max_length=1000)]
 Rankers = Annotated[list[Name], Meta(min_length=1, max_length=MOST_RANKERS)]
 OutcomeWord = Literal["first", "second", "tie"]
@@ -188,10 +191,19 @@ class Show(Body):
     duel: Annotated[str, Meta(max_length=200)] | None = None
 
 
+Shows = Annotated[list[Show], Meta(min_length=1, max_length=MOST)]
+
+
 class StatusOut(Answer):
     """What became of a page that was shown."""
 
     status: StatusWord
+
+
+class Statuses(Answer):
+    """What became of the pages of a batch, in its order."""
+
+    statuses: list[StatusWord]
 
 
 class Ingested(Answer):
@@ -251,6 +263,19 @@ class StandingOut(Answer):
     losses: int
     ties: int
     rate: float
+
+
+class RankerOut(Answer):
+    """A ranker of a tournament."""
+
+    ranker: str
+
+
+class RankersOut(Answer):
+    """A page of the rankers that ever took part, in the order in which they came."""
+
+    rankers: list[RankerOut]
+    next: int | None
 
 
 class Leaderboard(Answer):

@@ -61,7 +61,7 @@ class House:
         yield f"# HELP {name} Duels of a tournament, by what became of them."
         yield f"# TYPE {name} counter"
         for tournament in sorted(self.tournaments):
-            counts = self.tournaments[tournament].counts
+            counts = self.tournaments[tournament].health().counts
             for what in type(counts).__slots__:
                 yield sample(name, {"tournament": tournament, "became": what}, getattr(counts, what))
         yield "# HELP rankduel_rankers_left Rankers that are left in a tournament."

@@ -16,7 +16,10 @@ async def create(request: Request) -> TournamentOut:
     """Begin a tournament; the same body again gets the same answer."""
     body: Create = request.body
     settings = given(body, "name", "parameters", "bandit")
-    t = await request.service.off(request.service.house.create, body.name, settings | {"bandit": _bandit(body)})
+    try:
+        t = await request.service.off(request.service.house.create, body.name, settings | {"bandit": _bandit(body)})
+    except TypeError as error:  # of something inside attribution, guardrails or parameters
+        raise Problem("bad-value", str(error)[:1000]) from None
     return await request.service.off(whole, t)
 
 
@@ -107,7 +110,7 @@ async def _operate(request: Request, what: str, *values: Any, **changes: Any) ->
 def _done(t: Tournament, what: str, values: tuple[Any, ...], told: dict[str, Any], by: str) -> TournamentOut:
     try:
         getattr(t, what)(*values, **told, by=by)
-    except ValueError as error:
+    except (ValueError, TypeError) as error:
         wrong_value = what in ("configure", "add_rankers") and t.status != "stopped"
         raise Problem("bad-value" if wrong_value else "wrong-state", str(error)) from None
     return whole(t)

@@ -90,7 +90,7 @@ def problem_of(error: Exception) -> Problem:
             return Problem("tournament-exists", str(error))
         case StorageError():
             problem = Problem("storage", "the storage cannot be read or written now; the server's log says why")
-        case ValueError() | TypeError():
+        case ValueError():
             return Problem("bad-value", str(error)[:1000])
         case _:
             problem = Problem("failed", "an error that was not foreseen; the server's log has it")

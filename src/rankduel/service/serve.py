@@ -4,6 +4,7 @@ import asyncio
 import logging
 import signal
 import socket
+import sys
 import threading
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +23,8 @@ from rankduel.service.settings import ServiceSettings
 
 __all__ = ["serve"]
 
+_SWITCH = 0.001  # seconds: those who wait for an answer get their turn sooner while the writer is at work
+_SILENT = 60  # seconds after which a process that says nothing is replaced: on a busy machine one takes long to start
 _log = logging.getLogger("rankduel.service")
 
 
@@ -35,6 +38,7 @@ def serve(storage: str, host: str = "127.0.0.1", port: int = 8080, **settings: A
     if chosen.processes > 1 and storage.startswith("sqlite:"):
         raise ValueError(f"one process owns a SQLite file: processes must be 1, got {chosen.processes}")
     log_to_stderr()
+    sys.setswitchinterval(_SWITCH)
     if chosen.processes > 1:
         _serve_many(storage, chosen)
     else:
@@ -58,7 +62,7 @@ async def _serve_one(app: Door, settings: ServiceSettings) -> None:
 
 
 def _serve_many(storage: str, settings: ServiceSettings) -> None:
-    shared = storage_at(storage, own=False)
+    shared = storage_at(storage)
     try:
         settings.check(KeyRing.of(shared))
     finally:
@@ -75,6 +79,7 @@ class _App:
 
     def __call__(self) -> Door:
         log_to_stderr()
+        sys.setswitchinterval(_SWITCH)
         return make_app(self.storage, self.settings)
 
 
@@ -105,6 +110,7 @@ def _config(app: Any, settings: ServiceSettings) -> uvicorn.Config:
         server_header=False,
         proxy_headers=False,
         limit_concurrency=settings.connections,
+        timeout_worker_healthcheck=_SILENT,
         timeout_keep_alive=round(settings.keep_alive),
         timeout_graceful_shutdown=round(settings.stop_within),
     )

@@ -44,9 +44,9 @@ class Service:
     async def begin(self) -> None:
         """Open the storage and all its tournaments."""
         self.house = await self.off(House, self.storage)
-        self.ring = await self.off(KeyRing.of, self.house.storage)
         self.sessions = Sessions(self.house.storage.secret, self.settings.session)
         try:
+            self.ring = await self.off(KeyRing.of, self.house.storage)
             self.settings.check(self.ring)
             await self.off(self.house.open_all)
         except BaseException:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Any, TypeVar
 
+from rankduel.errors import StorageError
 from rankduel.live import Counts, DuelRow, Tournament
 from rankduel.service.bodies import (
     CountsOut,
@@ -17,6 +18,8 @@ from rankduel.service.bodies import (
     Leaderboard,
     Pair,
     Preferences,
+    RankerOut,
+    RankersOut,
     StandingOut,
     Summary,
     Timeline,
@@ -42,6 +45,11 @@ async def list_tournaments(request: Request) -> Tournaments:
 async def show_tournament(request: Request) -> TournamentOut:
     """One tournament: its state, champion, rankers left, duels and settings."""
     return await _look(request, whole)
+
+
+async def rankers(request: Request) -> RankersOut:
+    """All rankers that ever took part, in the order in which they came."""
+    return await _look(request, _rankers)
 
 
 async def leaderboard(request: Request) -> Leaderboard:
@@ -114,8 +122,16 @@ def _summary_fields(t: Tournament) -> dict[str, Any]:
         "winner": decided.winner,
         "rankers": len(t.rankers),
         "rankers_left": len(decided.left),
-        "duels": counts_out(t.counts),
+        "duels": counts_out(_newest(t)),
     }
+
+
+def _newest(t: Tournament) -> Counts:
+    """All that was counted; if the storage has failed, all that it has."""
+    try:
+        return t.counts
+    except StorageError:
+        return t.health().counts
 
 
 def _summary(t: Tournament) -> Summary:
@@ -127,6 +143,11 @@ def whole(t: Tournament, query: dict[str, Any] | None = None) -> TournamentOut:
     settings = open_body(t.settings.to_dict())
     del settings["rankers"]  # those at the beginning; the leaderboard has those of now
     return TournamentOut(**_summary_fields(t), settings=settings)
+
+
+def _rankers(t: Tournament, query: dict[str, Any]) -> RankersOut:
+    lines, next = _page(t.rankers, query)
+    return RankersOut(rankers=[RankerOut(ranker=ranker) for ranker in lines], next=next)
 
 
 def _leaderboard(t: Tournament, query: dict[str, Any]) -> Leaderboard:
@@ -228,6 +249,7 @@ _NONE = ("unknown-tournament",)
 CALLS = (
     Call("GET", "/v1/tournaments", "read", list_tournaments, Tournaments, parameters=(_LIMIT, _AFTER_TEXT)),
     Call("GET", _AT, "read", show_tournament, TournamentOut, problems=_NONE),
+    Call("GET", _AT + "/rankers", "read", rankers, RankersOut, problems=_NONE, parameters=_LINES),
     Call("GET", _AT + "/leaderboard", "read", leaderboard, Leaderboard, problems=_NONE, parameters=_LINES),
     Call("GET", _AT + "/timeline", "read", timeline, Timeline, problems=_NONE, parameters=_LINES),
     Call("GET", _AT + "/preferences", "read", preferences, Preferences, problems=_NONE, parameters=_LINES),

@@ -16,6 +16,8 @@ from rankduel.service.bodies import (
     ReceiptOut,
     Receipts,
     Show,
+    Shows,
+    Statuses,
     StatusOut,
     Tell,
     Tells,
@@ -40,6 +42,9 @@ async def ask(request: Request) -> DuelOut | Asked:
         request.service.metrics.asked[duel.serve] += 1
         return _out(duel, body.query_id, t.settings.interleaving)
     asked = _queries(body)
+    for query_id, _ in asked:  # before any duel is handed out
+        if query_id is not None and not query_id.isprintable():
+            raise Problem("bad-value", "query_id must be printable", value=query_id)
     duels: list[DuelOut] = []
     method = t.settings.interleaving
     for start in range(0, len(asked), _STRETCH):
@@ -128,24 +133,35 @@ def _one(told: Told, body: Tell) -> ReceiptOut:
     return ReceiptOut(status=told.status, outcome=told.outcome)
 
 
-async def show(request: Request) -> StatusOut:
-    """The page of a duel was shown."""
-    body: Show = request.body
+async def show(request: Request) -> StatusOut | Statuses:
+    """The page of a duel was shown, or those of many."""
+    body: Show | list[Show] = request.body
     t = await request.service.tournament(request.path["name"])
-    duel = body.ticket or body.duel
+    if isinstance(body, Show):
+        (status,) = await request.service.off(t.show_many, [_showing(t, body, "$")])
+        if status == Status.UNKNOWN:
+            told = "no such duel in this tournament, or a ticket that is not ours"
+            raise Problem("unknown-duel", told, value=body.ticket or body.duel)
+        return StatusOut(status=status)
+    shown = [_showing(t, item, f"$[{place}]") for place, item in enumerate(body)]
+    statuses = await request.service.off(t.show_many, shown)
+    return Statuses(statuses=[status.value for status in statuses])
+
+
+def _showing(t: Tournament, item: Show, at: str) -> tuple[str, Interleaved]:
+    duel = item.ticket or item.duel
     if duel is None:
-        raise Problem("bad-value", "expected a ticket or a duel", at="$")
-    page = _page(t, body.shown, "$.shown")
-    status = await request.service.off(t.show, duel, page)
-    if status == Status.UNKNOWN:
-        raise Problem("unknown-duel", "no such duel in this tournament, or a ticket that is not ours", value=duel)
-    return StatusOut(status=status)
+        raise Problem("bad-value", "expected a ticket or a duel", at=at)
+    return duel, _page(t, item.shown, f"{at}.shown")
 
 
 async def ingest(request: Request) -> Ingested:
     """Take in what users did, as events of User Behavior Insights (UBI) 1.3."""
     service = request.service
-    read = await service.off(read_events, request.body)
+    try:
+        read = await service.off(read_events, request.body)
+    except TypeError as error:
+        raise Problem("bad-value", str(error)) from None
     errors = [one for one in read if isinstance(one, str)]
     if len(errors) == len(read):
         raise Problem("bad-value", errors[0][:1000] if errors else "expected an event")
@@ -180,7 +196,7 @@ _ONE = ("unknown-tournament", "unknown-duel")
 CALLS = (
     Call("POST", _AT + "/ask", "ask", ask, (DuelOut, Asked), Ask, problems=("unknown-tournament",)),
     Call("POST", _AT + "/tell", "tell", tell, (ReceiptOut, Receipts), Tell | Tells, problems=(*_ONE, "conflict")),
-    Call("POST", _AT + "/show", "tell", show, StatusOut, Show, problems=(*_ONE, "conflict")),
+    Call("POST", _AT + "/show", "tell", show, (StatusOut, Statuses), Show | Shows, problems=(*_ONE, "conflict")),
     Call(
         "POST",
         "/v1/events",

@@ -1,0 +1,156 @@
+"""Tournaments on PostgreSQL: durable tells a second by one and by three processes, and how long others take to know.
+
+`python -m benchmarks --postgres postgresql://...` makes tournaments of its own in that database, and leaves them there.
+"""
+
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from secrets import token_hex
+from statistics import median
+from time import monotonic, perf_counter, sleep, time
+
+import psycopg
+
+import rankduel as rd
+
+RANKERS = [f"ranker {number}" for number in range(136)]
+
+
+def report(url: str, *, quick: bool) -> None:
+    """Print the lines, all measured in one run."""
+    seconds = 1.0 if quick else 10.0
+    took = 1e3 * bare(url)
+    print(f"\nlive tournament of {len(RANKERS)} rankers on PostgreSQL; a bare commit of one row takes {took:.1f} ms")
+    for kind, what in (("single", "8 threads that wait for each"), ("groups", "groups of 100")):
+        for processes in (1, 3):
+            name = f"bench {token_hex(4)}"
+            rd.Tournament.create(name, rankers=RANKERS, storage=url, seed=1).close()
+            rates, waits = played(url, name, kind, seconds, processes)
+            with rd.Tournament.open(name, storage=url) as t:
+                assert sum(event.kind == "told" for event in t.journal()) == t.counts.told
+            print(
+                f"ask and durable tell, {what}, {processes} processes: {sum(rates):,.0f}/s; "
+                f"ask {1e3 * waits[0]:.1f} ms, tell {1e3 * waits[1]:.1f} ms in the median"
+            )
+    print(f"what one process is told another knows after {1e3 * median(lags(url, 5 if quick else 40)):.0f} ms")
+    print(f"the lead is taken over {takeover(url):.2f} s after its holder was killed")
+
+
+def bare(url: str) -> float:
+    """Seconds that PostgreSQL takes to make one row durable, for one who waits for nothing else."""
+    times = []
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("CREATE TABLE IF NOT EXISTS bare (value bigint)")
+        for value in range(100):
+            started = perf_counter()
+            connection.execute("INSERT INTO bare VALUES (%s)", (value,))
+            times.append(perf_counter() - started)
+        connection.execute("DROP TABLE bare")
+    return median(times)
+
+
+def played(url: str, name: str, kind: str, seconds: float, processes: int) -> tuple[list[float], list[float]]:
+    """Duels a second of each process, and the median waits of asks and tells."""
+    command = [sys.executable, "-m", "benchmarks.postgres", url, name, kind, str(seconds)]
+    workers = [
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(processes)
+    ]
+    for worker in workers:
+        assert worker.stdout is not None
+        worker.stdout.readline()  # it is ready
+    for worker in workers:
+        assert worker.stdin is not None
+        worker.stdin.write("go\n")
+        worker.stdin.flush()
+    said = [[float(word) for word in worker.communicate()[0].split()] for worker in workers]
+    assert all(worker.returncode == 0 for worker in workers)
+    return [line[0] for line in said], [median(line[column] for line in said) for column in (1, 2)]
+
+
+def play(url: str, name: str, kind: str, seconds: float) -> None:
+    """One of the processes."""
+    with rd.Tournament.open(name, storage=url) as t:
+        print("ready", flush=True)
+        sys.stdin.readline()
+        until = perf_counter() + seconds
+        waits: list[tuple[float, float]] = []
+        size, threads = (1, 8) if kind == "single" else (100, 1)
+
+        def work() -> None:
+            while perf_counter() < until:
+                asked = [(token_hex(8), None) for _ in range(size)]
+                start = perf_counter()
+                duels = t.ask_many(asked)
+                middle = perf_counter()
+                receipts = t.tell_many([(duel, rd.Outcome.TIE) for duel in duels])
+                waits.append((middle - start, perf_counter() - middle))
+                assert {receipt.status for receipt in receipts} == {"accepted"}
+
+        started = perf_counter()
+        workers = [threading.Thread(target=work) for _ in range(threads)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+        rate = size * len(waits) / (perf_counter() - started)
+        print(rate, median(ask for ask, _ in waits), median(tell for _, tell in waits), flush=True)
+
+
+def lags(url: str, tells: int) -> list[float]:
+    """Seconds from an answered tell to the moment when another process has learnt it."""
+    name = f"bench {token_hex(4)}"
+    watcher = (
+        "import sys, time, rankduel as rd\n"
+        "with rd.Tournament.open(sys.argv[2], storage=sys.argv[1]) as t:\n"
+        "    print('ready', flush=True)\n"
+        "    for told in range(1, int(sys.argv[3]) + 1):\n"
+        "        while t._state.bandit.told < told: time.sleep(0.001)\n"
+        "        print(time.time(), flush=True)\n"
+    )
+    with rd.Tournament.create(name, rankers=RANKERS, storage=url, seed=1) as t:
+        command = [sys.executable, "-c", watcher, url, name, str(tells)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as other:
+            assert other.stdout is not None
+            other.stdout.readline()
+            found = []
+            for number in range(tells):
+                sleep(0.05 + 0.013 * (number % 20))
+                t.tell(t.ask(), rd.Outcome.TIE)
+                told = time()
+                found.append(float(other.stdout.readline()) - told)
+    return found
+
+
+def takeover(url: str) -> float:
+    """Seconds from the death of who leads a tournament to the moment when another process leads it."""
+    name = f"bench {token_hex(4)}"
+    rd.Tournament.create(name, rankers=RANKERS, storage=url, seed=1).close()
+    leader = (
+        "import sys, time, rankduel as rd\n"
+        "t = rd.Tournament.open(sys.argv[2], storage=sys.argv[1])\n"
+        "while not t.storage.leads(t.name): time.sleep(0.01)\n"
+        "print('leads', flush=True)\n"
+        "time.sleep(600)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", leader, url, name], stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        with rd.Tournament.open(name, storage=url) as t:
+            assert not t.storage.leads(name)
+            holder.kill()
+            return until(lambda: name in t.storage._led)  # type: ignore[attr-defined]
+
+
+def until(true: Callable[[], bool]) -> float:
+    """Seconds until something is true."""
+    started = monotonic()
+    while not true():
+        assert monotonic() < started + 60
+        sleep(0.001)
+    return monotonic() - started
+
+
+if __name__ == "__main__":
+    play(sys.argv[1], sys.argv[2], sys.argv[3], float(sys.argv[4]))

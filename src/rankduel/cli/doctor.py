@@ -1,0 +1,212 @@
+"""`rankduel doctor`: is everything as a service needs it?"""
+
+import ctypes
+import os
+import platform
+import shutil
+import sqlite3
+import statistics
+import sys
+import tempfile
+import time
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from functools import partial
+from importlib import metadata
+from pathlib import Path
+
+import numpy as np
+
+import rankduel
+from rankduel.cli.config import CONFIG, Config, read_config
+from rankduel.cli.findings import report
+from rankduel.cli.places import declare_place, is_service
+from rankduel.client import names_at
+from rankduel.errors import StorageError
+from rankduel.live import Storage, storage_at
+from rankduel.live.sqlite import SqliteStorage
+from rankduel.live.upkeep import Finding
+
+__all__ = ["declare"]
+
+_DESCRIPTION = """\
+Look at versions, settings, storage, disk and clock, and say what is wrong and what to do about it. Each line is ok,
+warning or error; the exit code is 1 if there is an error. A storage that is in use can be looked at. For all that is in
+it, there is `rankduel storage verify`.
+"""
+_SERVER = ("msgspec", "starlette", "uvicorn")  # of the extra `server`
+_LITTLE, _TOO_LITTLE = 2e9, 2e8  # bytes free
+_SLOW = 0.05  # seconds of a sync
+_LONG_LOG = 1e9  # bytes
+_REMOTE = ("nfs", "cifs", "smb", "9p", "fuse.sshfs", "afs", "ceph", "glusterfs", "lustre")
+_UNSYNCED = 5  # what adjtimex returns for a clock that nobody sets
+
+
+def declare(add_parser: Callable[..., ArgumentParser]) -> None:
+    """The command and its options."""
+    parser = add_parser(
+        "doctor",
+        help="check versions, settings, storage, disk and clock",
+        description=_DESCRIPTION,
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    declare_place(parser)
+    parser.set_defaults(run=partial(_doctor, parser))
+
+
+def _doctor(_parser: ArgumentParser, options: Namespace) -> int:
+    return report(_examine(options))
+
+
+def _examine(options: Namespace) -> Iterator[Finding]:
+    yield from _versions()
+    config = Config()
+    path = options.config or CONFIG
+    if options.config is not None or path.exists():
+        try:
+            config = read_config(path)
+        except (ValueError, OSError) as error:
+            yield Finding("error", "settings", str(error))
+            return
+        yield Finding("ok", "settings", f"{path} is read")
+    place = options.storage or config.storage
+    if place is None:
+        yield Finding("error", "storage", f"none is named: use --storage URL, or rankduel init to make a {CONFIG}")
+    elif is_service(place):
+        yield _service(place)
+    else:
+        yield from _storage(place, config)
+    yield _clock()
+
+
+def _versions() -> Iterator[Finding]:
+    told = f"rankduel {rankduel.__version__}, Python {platform.python_version()}, NumPy {np.__version__}"
+    yield Finding("ok", "versions", f"{told}, SQLite {sqlite3.sqlite_version}")
+    absent = [package for package in _SERVER if not _installed(package)]
+    if absent:
+        yield Finding("warning", "service", f"no {', '.join(absent)}: to serve, pip install 'rankduel[server]'")
+    else:
+        yield Finding("ok", "service", ", ".join(f"{package} {metadata.version(package)}" for package in _SERVER))
+
+
+def _installed(package: str) -> bool:
+    try:
+        metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return False
+    return True
+
+
+def _service(place: str) -> Finding:
+    began = time.perf_counter()
+    try:
+        names = names_at(place)
+    except (StorageError, ValueError) as error:
+        return Finding("error", "service", f"{error}. Is it running, and is RANKDUEL_KEY a key that may read?")
+    took = 1000 * (time.perf_counter() - began)
+    return Finding("ok", "service", f"{place} has {len(names)} tournaments, and answered in {took:.0f} ms")
+
+
+def _storage(place: str, config: Config) -> Iterator[Finding]:
+    try:
+        storage = storage_at(place, own=False)
+    except (StorageError, ValueError, ImportError) as error:
+        yield Finding("error", "storage", f"{error}. Go back to a backup, or make a storage by rankduel init")
+        return
+    with closing(storage):
+        names = storage.names()
+        yield Finding("ok", "storage", f"{storage.url} has {len(names)} tournaments: {', '.join(names) or 'none yet'}")
+        yield _keys(storage, config)
+        yield from _times(storage, names)
+        if isinstance(storage, SqliteStorage):
+            yield from _file(storage)
+            yield from _disk(storage.path.parent)
+
+
+def _keys(storage: Storage, config: Config) -> Finding:
+    made = storage.keys()
+    valid = sum(key.revoked is None for key in made)
+    if valid:
+        return Finding("ok", "keys", f"{valid} are valid")
+    if config.service.loopback:
+        return Finding("ok", "keys", "there are none: whoever is on this machine may do everything")
+    return Finding("error", "keys", f"there are none, so {config.service.host} is refused: rankduel keys create")
+
+
+def _times(storage: Storage, names: list[str]) -> Iterator[Finding]:
+    """Time never goes back in a journal: if the clock did, tournaments stand still."""
+    for name in names:
+        latest = max((row.issued for row in storage.duels(name, 1)), default=0.0)
+        ahead = latest - time.time()
+        if ahead > 1:
+            yield Finding(
+                "warning", "clock", f"the last duel of {name!r} is {ahead:.0f} s in the future: set the clock"
+            )
+
+
+def _file(storage: SqliteStorage) -> Iterator[Finding]:
+    path = storage.path
+    ((mode,),) = storage.select("PRAGMA journal_mode")
+    if mode != "wal":
+        yield Finding("error", "storage", f"its journal mode is {mode}, not wal: another program has changed it")
+    rights = path.stat().st_mode & 0o777
+    if rights & 0o077:
+        yield Finding("warning", "storage", f"others may read {path}, and the secret in it: chmod 600 {path}")
+    if not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
+        yield Finding("error", "storage", f"{path} or its folder cannot be written by this user")
+    log = Path(f"{path}-wal")
+    if log.exists() and log.stat().st_size > _LONG_LOG:
+        size = log.stat().st_size / 1e9
+        yield Finding("warning", "storage", f"its log has {size:.1f} GB: does some program read it for hours?")
+
+
+def _disk(folder: Path) -> Iterator[Finding]:
+    kind = _file_system(folder)
+    if kind is not None and kind.startswith(_REMOTE):
+        yield Finding("error", "disk", f"{folder} is on {kind}, whose locks cannot be trusted: use a local disk")
+    free = shutil.disk_usage(folder).free
+    level = "error" if free < _TOO_LITTLE else "warning" if free < _LITTLE else "ok"
+    yield Finding(level, "disk", f"{free / 1e9:.1f} GB are free" + ("" if level == "ok" else ": make room"))
+    try:
+        seconds = _sync_time(folder)
+    except OSError as error:
+        yield Finding("error", "disk", f"{folder} cannot be written: {error.strerror}")
+        return
+    told = f"a sync takes {1000 * seconds:.1f} ms"
+    slow = ": each tell waits for one, so use a faster disk" if seconds > _SLOW else ""
+    yield Finding("warning" if slow else "ok", "disk", told + slow)
+
+
+def _sync_time(folder: Path) -> float:
+    """The median of ten."""
+    times = []
+    with tempfile.NamedTemporaryFile(dir=folder, prefix=".rankduel-doctor-") as file:
+        for _ in range(10):
+            file.write(b"x" * 4096)
+            file.flush()
+            began = time.perf_counter()
+            os.fsync(file.fileno())
+            times.append(time.perf_counter() - began)
+    return statistics.median(times)
+
+
+def _file_system(folder: Path) -> str | None:
+    """Its kind, where the system tells."""
+    try:
+        lines = Path("/proc/self/mounts").read_text().splitlines()
+    except OSError:
+        return None
+    mounts = [(Path(words[1].replace("\\040", " ")), words[2]) for words in map(str.split, lines) if len(words) > 2]
+    over = [(len(mount.parts), kind) for mount, kind in mounts if folder.is_relative_to(mount)]
+    return max(over)[1] if over else None
+
+
+def _clock() -> Finding:
+    now = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime())
+    if not sys.platform.startswith("linux"):
+        return Finding("ok", "clock", now)
+    state = ctypes.CDLL(None).adjtimex(ctypes.create_string_buffer(512))
+    if state == _UNSYNCED:
+        return Finding("warning", "clock", f"{now}, and nothing keeps it right: run an NTP client, such as chrony")
+    return Finding("ok", "clock", f"{now}, kept right")

@@ -1,0 +1,73 @@
+"""`rankduel storage`: copies, checks and upgrades of where tournaments are kept."""
+
+import sys
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from rankduel.cli.findings import report
+from rankduel.cli.places import declare_place, is_service, place_of
+from rankduel.live.upkeep import backup, upgrade, verify
+
+__all__ = ["declare"]
+
+_DESCRIPTION = """\
+Care of a storage.
+
+backup copies a SQLite storage while it is in use: the copy is the storage as it was at one moment, checked and durable.
+verify looks at everything, also while it is in use: the pages of the file, journals without a gap, replayed state and
+newest snapshot the same, duels as the journal has them; exit code 1 if something is wrong. upgrade brings a storage of
+an older version to this one, which nothing else ever does; stop the service and make a backup before.
+"""
+_EXAMPLES = """\
+examples:
+  rankduel storage backup duels-monday.db --storage sqlite:///duels.db
+  rankduel storage verify --storage sqlite:///duels-monday.db
+  rankduel storage upgrade --storage sqlite:///duels.db
+"""
+
+
+def declare(add_parser: Callable[..., ArgumentParser]) -> None:
+    """The command and its options."""
+    parser = add_parser(
+        "storage",
+        help="back up, verify or upgrade a storage",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    actions = parser.add_subparsers(metavar="ACTION", required=True)
+    copy = actions.add_parser("backup", help="copy a SQLite storage, in use or not")
+    copy.add_argument("file", type=Path, metavar="FILE", help="the copy; nothing is overwritten")
+    check = actions.add_parser("verify", help="look whether everything is as it should be")
+    step = actions.add_parser("upgrade", help="bring a storage to this version")
+    for action, run in ((copy, _backup), (check, _verify), (step, _upgrade)):
+        declare_place(action, services=False)
+        action.set_defaults(run=partial(_run, action, run))
+
+
+def _run(parser: ArgumentParser, act: Callable[[str, Namespace], int], options: Namespace) -> int:
+    place = place_of(parser, options)
+    if is_service(place):
+        parser.error(f"this is done where the storage is, not over {place}")
+    try:
+        return act(place, options)
+    except (ValueError, ImportError) as error:  # ImportError: an extra is not installed
+        parser.error(str(error))
+
+
+def _backup(place: str, options: Namespace) -> int:
+    size = backup(place, options.file)
+    print(f"{options.file}: {size:,} bytes", file=sys.stderr)
+    return 0
+
+
+def _verify(place: str, _options: Namespace) -> int:
+    return report(verify(place))
+
+
+def _upgrade(place: str, _options: Namespace) -> int:
+    before, after = upgrade(place)
+    print("nothing to do" if before == after else f"from schema {before} to {after}", file=sys.stderr)
+    return 0

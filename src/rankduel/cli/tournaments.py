@@ -1,0 +1,300 @@
+"""`rankduel tournaments`: begin them, look at them, operate them, and take their data out."""
+
+import getpass
+import json
+import sys
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from rankduel.cli.numbers import whole
+from rankduel.cli.places import declare_place, is_service, place_of
+from rankduel.cli.tables import table
+from rankduel.client import RemoteTournament, Tournament, names_at
+from rankduel.live import storage_at
+from rankduel.live.exchange import BATTLES, JOURNAL, battle_rows, to_csv, to_ndjson, write_parquet
+from rankduel.live.stored import StoredTournament
+from rankduel.types import Outcome
+
+__all__ = ["declare"]
+
+_DESCRIPTION = """\
+Tournaments of a storage, or of a service: with --storage http://HOST:PORT the API key is that of the environment,
+RANKDUEL_KEY.
+
+A SQLite storage that a service uses can be looked at, but only the service can change it: give its http address.
+Tables are for people, --json is for programs.
+"""
+_EXAMPLES = """\
+examples:
+  rankduel tournaments create home-search --ranker bm25 --ranker ltr --ranker neural --baseline bm25
+  rankduel tournaments list --storage http://127.0.0.1:8080
+  rankduel tournaments show home-search --json
+  rankduel tournaments pause home-search --reason "a release is rolled out"
+  rankduel tournaments export home-search --what battles --format csv --out battles.csv
+"""
+_DUELS = {"duel": str, "first": str, "second": str, "state": str, "outcome": str, "issued": float, "expires": float}
+_STANDINGS = {"ranker": str, "state": str, "wins": int, "losses": int, "ties": int}
+_FORMATS = ("ndjson", "csv", "parquet")
+_PAGE = 1000  # duels read at once
+
+Seen = StoredTournament | RemoteTournament
+
+
+def declare(add_parser: Callable[..., ArgumentParser]) -> None:
+    """The command and its options."""
+    parser = add_parser(
+        "tournaments",
+        help="begin, look at, operate and export tournaments",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    actions = parser.add_subparsers(metavar="ACTION", required=True)
+    create = actions.add_parser("create", help="begin a tournament")
+    _declare_create(create)
+    listing = actions.add_parser("list", help="all tournaments")
+    show = actions.add_parser("show", help="where one stands")
+    show.add_argument("name", metavar="NAME", help="of the tournament")
+    show.add_argument("--limit", type=whole(0), default=20, metavar="N", help="rankers in the table (default: 20)")
+    for action in (create, listing, show):
+        action.add_argument("--json", action="store_true", help="as JSON")
+    runs: list[tuple[ArgumentParser, Callable[[str, Namespace], int]]] = [
+        (create, _create),
+        (listing, _list),
+        (show, _show),
+    ]
+    for verb, about in (
+        ("start", "go on after a pause"),
+        ("pause", "no more duels until it is started; users see the baseline"),
+        ("stop", "no more duels for good"),
+    ):
+        operate = actions.add_parser(verb, help=about)
+        operate.add_argument("name", metavar="NAME", help="of the tournament")
+        operate.add_argument("--reason", default="", metavar="TEXT", help="for the journal")
+        runs.append((operate, partial(_operate, verb)))
+    export = actions.add_parser("export", help="take its data out")
+    export.add_argument("name", metavar="NAME", help="of the tournament")
+    export.add_argument(
+        "--what",
+        choices=("journal", "duels", "battles", "leaderboard"),
+        default="journal",
+        help="all that was learnt and done, all duels, outcomes as model_a, model_b, winner, or the standings",
+    )
+    export.add_argument("--format", choices=_FORMATS, default="ndjson", help="(default: ndjson)")
+    export.add_argument(
+        "--out", type=Path, metavar="FILE", help="where to write; nothing is overwritten (default: stdout)"
+    )
+    runs.append((export, _export))
+    for action, run in runs:
+        declare_place(action)
+        action.set_defaults(run=partial(_run, action, run))
+
+
+def _declare_create(parser: ArgumentParser) -> None:
+    option = parser.add_argument
+    option("name", metavar="NAME", help="of the tournament")
+    option("--ranker", action="append", default=[], metavar="NAME", help="takes part; may be repeated")
+    option("--rankers", type=Path, metavar="FILE", help="a ranker on each line")
+    option("--bandit", metavar="SPEC", help="who chooses the duels (default: CertifiedSparring)")
+    option("--delta", type=float, metavar="P", help="the chance to lose the best ranker (default: 0.01)")
+    option("--tolerance", type=float, metavar="D", help="rankers this close to even may end as tied")
+    option("--baseline", metavar="RANKER", help="what users see where there is no duel (default: the champion)")
+    option("--interleaving", default="team_draft", metavar="METHOD", help="how two lists become a page (team_draft)")
+    option("--share", type=float, metavar="S", help="of the traffic that takes part, 0 to 1 (default: 1)")
+    option("--shadow", action="store_true", help="choose duels, and show none")
+    option("--daily-cap", type=whole(1), metavar="N", help="duels of a client in a day (default: no cap)")
+    option("--in-flight-cap", type=whole(1), metavar="N", help="duels in flight (default: no cap)")
+    option("--expires-after", type=float, default=86_400, metavar="SECONDS", help="for an outcome (default: a day)")
+    option("--seed", type=whole(0), metavar="S", help="of the bandit and the pages (default: a fresh one)")
+    option("--exist-ok", action="store_true", help="fine if it is there with the same settings")
+
+
+def _run(parser: ArgumentParser, act: Callable[[str, Namespace], int], options: Namespace) -> int:
+    try:
+        return act(place_of(parser, options), options)
+    except (ValueError, TypeError, ImportError) as error:  # ImportError: an extra is not installed
+        parser.error(str(error))
+
+
+def _create(place: str, options: Namespace) -> int:
+    rankers = list(options.ranker)
+    if options.rankers is not None:
+        rankers += [line.strip() for line in options.rankers.read_text().splitlines() if line.strip()]
+    if not rankers:
+        raise ValueError("which rankers? --ranker NAME, several times, or --rankers FILE")
+    dials = {name: getattr(options, name) for name in ("baseline", "share", "daily_cap", "in_flight_cap")}
+    given = {name: value for name, value in dials.items() if value is not None} | (
+        {"shadow": True} if options.shadow else {}
+    )
+    with Tournament.create(
+        options.name,
+        rankers=rankers,
+        storage=place,
+        bandit=options.bandit,
+        delta=options.delta,
+        tolerance=options.tolerance,
+        interleaving=options.interleaving,
+        expires_after=options.expires_after,
+        seed=options.seed,
+        exist_ok=options.exist_ok,
+        **given,
+    ):
+        pass
+    with closing(_seen(place, options.name)) as seen:
+        if options.json:
+            _print_json(_facts(seen))
+        else:
+            print(f"{options.name}: {len(rankers)} rankers, {seen.settings.bandit}")
+    return 0
+
+
+def _list(place: str, options: Namespace) -> int:
+    facts = []
+    for name in _names(place):
+        with closing(_seen(place, name)) as seen:
+            facts.append(_facts(seen))
+    if options.json:
+        _print_json(facts)
+        return 0
+    head = ("name", "status", "rankers", "left", "champion", "winner", "issued", "told")
+    rows = []
+    for each in facts:
+        sizes = len(each["rankers"]), len(each["left"])
+        counts = each["counts"]["issued"], each["counts"]["told"]
+        rows.append((each["name"], each["status"], *sizes, each["champion"], each["winner"] or "-", *counts))
+    print(table(head, rows), end="")
+    return 0
+
+
+def _show(place: str, options: Namespace) -> int:
+    with closing(_seen(place, options.name)) as seen:
+        lines = seen.leaderboard()[: options.limit]
+        if options.json:
+            _print_json(_facts(seen) | {"leaderboard": [_standing(line) for line in lines]})
+            return 0
+        decided, counts = seen.decision(), seen.counts
+        told = ", ".join(f"{value:,} {name.replace('_', ' ')}" for name, value in asdict(counts).items())
+        print(f"{seen.name}: {seen.status}\n{decided}\nduels: {told}, {counts.in_flight:,} in flight\n")
+        rows = [(line.ranker, line.state, line.wins, line.losses, line.ties, line.rate) for line in lines]
+        print(table(("ranker", "state", "wins", "losses", "ties", "rate"), rows), end="")
+        if (more := len(seen.rankers) - len(lines)) > 0:
+            print(f"and {more} more: --limit {len(seen.rankers)}")
+    return 0
+
+
+def _operate(verb: str, place: str, options: Namespace) -> int:
+    by = "" if is_service(place) else getpass.getuser()  # a service knows it by the key
+    with Tournament.open(options.name, storage=place) as tournament:
+        getattr(tournament, verb)(options.reason, by)
+        print(f"{options.name}: {tournament.status}")
+    return 0
+
+
+def _export(place: str, options: Namespace) -> int:
+    with closing(_seen(place, options.name)) as seen:
+        columns, rows = _EXPORTS[options.what](seen)
+        if options.format == "parquet" and options.out is None:
+            raise ValueError("a Parquet file cannot go to stdout: --out FILE")
+        if options.out is None:
+            for text in _texts(options.format, columns, rows):
+                sys.stdout.write(text)
+            return 0
+        try:
+            with options.out.open("xb") as file:
+                if options.format == "parquet":
+                    write_parquet(rows, columns, file)
+                else:
+                    for text in _texts(options.format, columns, rows):
+                        file.write(text.encode())
+        except FileExistsError:
+            raise ValueError(f"{options.out} is there already, and is not overwritten") from None
+        except BaseException:
+            options.out.unlink()  # half a file says nothing of the other half
+            raise
+    return 0
+
+
+def _texts(form: str, columns: dict[str, type], rows: Iterable[dict[str, Any]]) -> Iterator[str]:
+    return to_csv(rows, columns) if form == "csv" else to_ndjson(rows)
+
+
+def _journal(seen: Seen) -> tuple[dict[str, type], Iterator[dict[str, Any]]]:
+    return dict(JOURNAL), (event._asdict() for event in seen.journal())
+
+
+def _battles(seen: Seen) -> tuple[dict[str, type], Iterator[dict[str, Any]]]:
+    rankers = seen.rankers
+    told = (event.body for event in seen.journal() if event.kind == "told")
+    battles = ((rankers[body["first"]], rankers[body["second"]], Outcome(body["outcome"])) for body in told)
+    return dict(BATTLES), iter(battle_rows(battles))
+
+
+def _duels(seen: Seen) -> tuple[dict[str, type], Iterator[dict[str, Any]]]:
+    def rows() -> Iterator[dict[str, Any]]:
+        rankers, before = seen.rankers, None
+        while page := seen.duels(_PAGE, before):
+            for row in page:
+                names = {"duel": row.id, "first": rankers[row.first], "second": rankers[row.second]}
+                yield {column: names.get(column, getattr(row, column, None)) for column in _DUELS}
+            before = page[-1].id
+
+    return dict(_DUELS), rows()
+
+
+def _leaderboard(seen: Seen) -> tuple[dict[str, type], Iterator[dict[str, Any]]]:
+    return dict(_STANDINGS), (_standing(line) for line in seen.leaderboard())
+
+
+_EXPORTS: dict[str, Callable[[Seen], tuple[dict[str, type], Iterator[dict[str, Any]]]]] = {
+    "journal": _journal,
+    "duels": _duels,
+    "battles": _battles,
+    "leaderboard": _leaderboard,
+}
+
+
+def _standing(line: Any) -> dict[str, Any]:
+    return {column: getattr(line, column) for column in _STANDINGS}
+
+
+def _names(place: str) -> list[str]:
+    if is_service(place):
+        return names_at(place)
+    with closing(storage_at(place, own=False)) as storage:
+        return storage.names()
+
+
+def _seen(place: str, name: str) -> Seen:
+    """A tournament to look at, in use or not."""
+    if is_service(place):
+        return RemoteTournament.open(name, storage=place)
+    storage = storage_at(place, own=False)
+    try:
+        return StoredTournament(name, storage)
+    except BaseException:
+        storage.close()
+        raise
+
+
+def _facts(seen: Seen) -> dict[str, Any]:
+    """A tournament as JSON has it."""
+    decided = seen.decision()
+    secret = ("salt", "seed", "rankers")
+    return {
+        "name": seen.name,
+        "status": seen.status,
+        "rankers": seen.rankers,
+        **asdict(decided),
+        "decision": str(decided),
+        "counts": asdict(seen.counts) | {"in_flight": seen.counts.in_flight},
+        "settings": {name: value for name, value in seen.settings.to_dict().items() if name not in secret},
+    }
+
+
+def _print_json(value: Any) -> None:
+    print(json.dumps(value, indent=2))

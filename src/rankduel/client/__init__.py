@@ -1,0 +1,8 @@
+"""The service from afar: `Client` for applications that have users waiting, `RemoteTournament` for operators."""
+
+from rankduel.client.client import Client
+from rankduel.client.counters import Counters
+from rankduel.client.remote import RemoteTournament, names_at
+from rankduel.live import Tournament
+
+__all__ = ["Client", "Counters", "RemoteTournament", "Tournament", "names_at"]

@@ -1,0 +1,89 @@
+"""Where a host is. Nothing bounds how long a name service takes, so a thread of its own waits for it."""
+
+import ipaddress
+import socket
+import threading
+from time import monotonic
+from typing import Any
+
+__all__ = ["Addresses"]
+
+_FRESH = 60.0  # seconds after which a name is looked up again, while what is known stays in use
+_FAILED = 1.0  # the same after a failure
+
+Address = tuple[int, Any]  # family, and what `socket.connect` takes
+
+
+class Addresses:
+    """The addresses of a host, looked up in the background; the one that answered last comes first."""
+
+    def __init__(self, host: str, port: int) -> None:
+        self._host, self._port = host, port
+        self._literal = _is_literal(host)
+        self._known: list[Address] = []
+        self._failure: OSError | None = None
+        self._due = 0.0  # when to look again
+        self.forked()
+
+    def forked(self) -> None:
+        """A thread that was looking is not there after a fork, and a lock may be held for ever."""
+        self._looking = False
+        self._lock = threading.Condition()
+
+    def known(self, due: float) -> list[Address]:
+        """The addresses; OSError if there are none, TimeoutError if none was found before `due`."""
+        with self._lock:
+            if monotonic() >= self._due and not self._looking:
+                self._begin()
+            while not self._known and (self._looking or self._failure is None):
+                if (left := due - monotonic()) <= 0:
+                    raise TimeoutError
+                self._lock.wait(left)
+            if not self._known and self._failure is not None:
+                raise self._failure
+            return list(self._known)
+
+    def prefer(self, family: int, place: Any) -> None:
+        """Try this one first from now on."""
+        if self._known and self._known[0] != (family, place):
+            with self._lock:
+                self._known.sort(key=lambda address: address != (family, place))
+
+    def _begin(self) -> None:
+        if self._literal:
+            self._look()
+            return
+        thread = threading.Thread(target=self._look, name="rankduel address", daemon=True)
+        thread.start()
+        self._looking = True
+
+    def _look(self) -> None:
+        found: list[Address] = []
+        failure: OSError | None = None
+        try:
+            for family, _, _, _, place in socket.getaddrinfo(self._host, self._port, type=socket.SOCK_STREAM):
+                if (family, place) not in found:
+                    found.append((int(family), place))
+        except (OSError, UnicodeError) as error:  # UnicodeError: a name that cannot be one
+            failure = error if isinstance(error, OSError) else OSError(str(error))
+        with self._lock:
+            self._looking = False
+            self._failure = failure
+            self._due = monotonic() + (_FRESH if found else _FAILED)
+            if found:
+                first = self._known[:1]
+                self._known = sorted(found, key=lambda address: address not in first)
+            self._lock.notify_all()
+
+
+def _is_literal(host: str) -> bool:
+    """Whether a host is an address already, for which nobody has to be asked.
+
+    >>> _is_literal("10.0.0.1"), _is_literal("::1"), _is_literal("localhost")
+    (True, True, False)
+    """
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True

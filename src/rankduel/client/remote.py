@@ -1,0 +1,464 @@
+"""`RemoteTournament`: a tournament of a service, with the face of one in this process."""
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from time import monotonic
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import urlencode
+
+from rankduel.client.client import key_of
+from rankduel.client.transport import Answer, Failure, Transport
+from rankduel.client.wire import checked, duel_from, encoded, event_of, path_of, query_of, show_of, tell_of
+from rankduel.errors import StorageError, TournamentExists, UnknownTournament
+from rankduel.interleaving import Interleaved
+from rankduel.live import (
+    Counts,
+    Departure,
+    DuelRow,
+    Event,
+    LiveDecision,
+    LiveDuel,
+    Meeting,
+    Receipt,
+    Standing,
+    Status,
+)
+from rankduel.live.answers import Health
+from rankduel.live.attribution import Attribution
+from rankduel.live.elsewhere import SCHEMES
+from rankduel.live.signals import Shown, Signal
+from rankduel.live.state import Settings
+from rankduel.types import Outcome
+
+__all__ = ["RemoteTournament", "names_at"]
+
+_TIMEOUT = 30.0  # seconds for a call
+_MOST = 1000  # items of a batch, and lines of a page
+_LARGEST = 64 << 20  # bytes of an answer
+_ERRORS: dict[str, type[Exception]] = {
+    "/problems/unknown-tournament": UnknownTournament,
+    "/problems/tournament-exists": TournamentExists,
+    "/problems/unknown-ranker": ValueError,
+    "/problems/unknown-duel": ValueError,
+    "/problems/wrong-state": ValueError,
+    "/problems/bad-value": ValueError,
+    "/problems/bad-request": ValueError,
+}
+
+
+class RemoteTournament:
+    """A tournament of a service, for scripts and operators: as `Tournament`, each call is one to the service.
+
+    Made by `Tournament.create` and `Tournament.open` with a storage of `http://host:8080` or `https://host`. The API
+    key is `key`, or that of the environment, `RANKDUEL_KEY`. What goes wrong raises what it would in process, and a
+    service that cannot be reached or refuses the key is a `StorageError`. Where users wait, use `Client` instead.
+    """
+
+    def __init__(self, name: str, storage: str, key: str | None = None) -> None:
+        self.name = checked("the name of a tournament", name)
+        self._calls = _Calls(storage, key)
+        self._threads: ThreadPoolExecutor | None = None
+
+    @classmethod
+    def create(
+        cls,
+        name: str,
+        *,
+        rankers: Iterable[str],
+        storage: str,
+        key: str | None = None,
+        exist_ok: bool = False,
+        **settings: Any,
+    ) -> Self:
+        """Begin a tournament; the settings are those of `Tournament.create`."""
+        tournament = cls(name, storage, key)
+        if isinstance(rankers, str | bytes | Mapping) or not isinstance(rankers, Iterable):
+            raise TypeError(f"rankers must be a list, got {rankers!r}")
+        if not exist_ok and tournament._exists():
+            raise TournamentExists(f"{name!r} is in {storage} already: open it, or create it with exist_ok=True")
+        plain = {setting: _plain(value) for setting, value in settings.items()}
+        tournament._calls.send("POST", "/v1/tournaments", {"name": name, "rankers": list(rankers), **plain})
+        return tournament
+
+    @classmethod
+    def open(cls, name: str, *, storage: str, key: str | None = None) -> Self:
+        """Go on with a tournament."""
+        tournament = cls(name, storage, key)
+        tournament._look()
+        return tournament
+
+    def _exists(self) -> bool:
+        try:
+            self._look()
+        except UnknownTournament:
+            return False
+        return True
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        if self._threads is not None:
+            self._threads.shutdown()
+        self._calls.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<RemoteTournament {self.name!r} at {self._calls.url}>"
+
+    # Ask
+
+    def ask(self, query_id: str | None = None, client_id: str | None = None) -> LiveDuel:
+        """The two rankers that should meet for a query; the same query gets the same duel."""
+        return _duel(self._calls.send("POST", self._at("ask"), query_of(query_id, client_id)))
+
+    def ask_many(self, asked: Iterable[tuple[str | None, str | None]]) -> list[LiveDuel]:
+        """The same for many queries, each with a client or None."""
+        queries = [query_of(query, client) for query, client in asked]
+        duels: list[LiveDuel] = []
+        for start in range(0, len(queries), _MOST):
+            answer = self._calls.send("POST", self._at("ask"), {"queries": queries[start : start + _MOST]})
+            duels += [_duel(each) for each in _lines(answer, "duels")]
+        return duels
+
+    # Tell
+
+    def tell(
+        self,
+        duel: LiveDuel | str,
+        outcome: Outcome | None = None,
+        *,
+        clicks: Iterable[Hashable] | None = None,
+        shown: Interleaved | None = None,
+    ) -> Receipt:
+        """Who won a duel, or which documents were clicked; on return this is durable."""
+        return self._tell([tell_of(duel, outcome, clicks, shown)])[0]
+
+    def tell_many(self, told: Iterable[tuple[LiveDuel | str, Outcome | None]]) -> list[Receipt]:
+        """The same for many duels. Each has a receipt of its own."""
+        return self._tell([tell_of(duel, outcome, None, None) for duel, outcome in told])
+
+    def tell_soon(self, told: Iterable[tuple[LiveDuel | str, Outcome | None]]) -> Future[list[Receipt]]:
+        """The same, without waiting: the receipts are in the future as soon as all is durable."""
+        items = [tell_of(duel, outcome, None, None) for duel, outcome in told]
+        if self._threads is None:
+            self._threads = ThreadPoolExecutor(4, thread_name_prefix="rankduel remote")
+        return self._threads.submit(self._tell, items)
+
+    def _tell(self, items: list[dict[str, Any] | None]) -> list[Receipt]:
+        """Where there was no duel there is nothing to send."""
+        real = [item for item in items if item is not None]
+        receipts: list[Receipt] = []
+        for start in range(0, len(real), _MOST):
+            answer = self._calls.send("POST", self._at("tell"), real[start : start + _MOST])
+            receipts += [_receipt(each) for each in _lines(answer, "receipts")]
+        if len(receipts) != len(real):
+            raise StorageError(f"{self._calls.url} has answered {len(receipts)} of {len(real)} tells")
+        answered = iter(receipts)
+        return [Receipt(Status.UNKNOWN, None) if item is None else next(answered) for item in items]
+
+    def show(self, duel: LiveDuel | str, page: Interleaved | None = None) -> Status:
+        """The page of a duel was shown; `page` is by default the one that `duel.interleave` has made."""
+        return self.show_many([(duel, page)])[0]
+
+    def show_many(self, shown: Iterable[tuple[LiveDuel | str, Interleaved | None]]) -> list[Status]:
+        """The same for many duels."""
+        items = [show_of(duel, page) for duel, page in shown]
+        real = [item for item in items if item is not None]
+        statuses: list[Status] = []
+        for start in range(0, len(real), _MOST):
+            answer = self._calls.send("POST", self._at("show"), real[start : start + _MOST])
+            statuses += [Status(status) for status in _lines(answer, "statuses")]
+        answered = iter(statuses)
+        return [Status.UNKNOWN if item is None else next(answered) for item in items]
+
+    def observe(self, seen: Iterable[Signal | Shown]) -> list[Status]:
+        """What users did, by the id of their query: it is kept, and decides the duel when its window closes."""
+        events = [event_of(one) for one in seen]
+        statuses: list[Status] = []
+        path = f"/v1/events?{urlencode({'tournament': self.name})}"
+        for start in range(0, len(events), _MOST):
+            answer = self._calls.send("POST", path, events[start : start + _MOST])
+            if errors := _lines(answer, "errors"):
+                raise ValueError(str(errors[0]))
+            statuses += [Status(status) for status in _lines(answer, "statuses")]
+        return statuses
+
+    # Where it stands
+
+    @property
+    def status(self) -> str:
+        """`running`, `paused` or `stopped`."""
+        return str(_field(self._look(), "status"))
+
+    @property
+    def settings(self) -> Settings:
+        """What it is made of, as it is now. Seed and salt stay with the service: here they are -1 and empty."""
+        (created,) = _lines(self._page("journal", 1, 0), "events")
+        rankers = _field(_field(created, "body"), "rankers")
+        return Settings.from_dict({"rankers": rankers, "seed": -1, "salt": "", **_field(self._look(), "settings")})
+
+    @property
+    def attribution(self) -> Attribution:
+        """How what users do becomes the outcome of a duel."""
+        return Attribution.from_dict(self.settings.attribution or {})
+
+    @property
+    def rankers(self) -> list[str]:
+        """All rankers that ever took part, in the order in which they came."""
+        return [str(_field(line, "ranker")) for line in self._pages("rankers", "rankers")]
+
+    @property
+    def champion(self) -> str:
+        """The ranker that is the best guess now."""
+        return str(_field(self._look(), "champion"))
+
+    @property
+    def winner(self) -> str | None:
+        """The ranker declared the best, or None while several are left."""
+        winner: str | None = _field(self._look(), "winner")
+        return winner
+
+    @property
+    def counts(self) -> Counts:
+        """How many duels were asked for, and what became of them."""
+        return _counts(_field(self._look(), "duels"))
+
+    def decision(self) -> LiveDecision:
+        """The winner, or the rankers that are tied, or where it stands; by `str` in words."""
+        answer = self._calls.send("GET", self._at("decision"))
+        values: dict[str, Any] = {name: _field(answer, name) for name in LiveDecision.__slots__}
+        for name in ("tied", "left", "eliminated"):
+            values[name] = tuple(values[name])
+        return LiveDecision(**values)
+
+    def leaderboard(self) -> list[Standing]:
+        """All rankers: the champion, others that are left by their share of wins, those out from the last one on."""
+        return [_value(Standing, line) for line in self._pages("leaderboard", "standings")]
+
+    def timeline(self) -> list[Departure]:
+        """The rankers that are out, in the order in which they went."""
+        return [_value(Departure, line) for line in self._pages("timeline", "departures")]
+
+    def preferences(self) -> list[Meeting]:
+        """All pairs that have met, and how often each won."""
+        return [_value(Meeting, line) for line in self._pages("preferences", "pairs")]
+
+    def duels(self, limit: int = 100, before: str | None = None) -> list[DuelRow]:
+        """The latest duels, or the latest before the one of that id; newest first."""
+        arms = {ranker: arm for arm, ranker in enumerate(self.rankers)}
+        rows: list[DuelRow] = []
+        while len(rows) < limit:
+            answer = self._page("duels", min(_MOST, limit - len(rows)), before)
+            rows += [_row(line, arms) for line in _lines(answer, "duels")]
+            before = _field(answer, "next")
+            if before is None:
+                break
+        return rows
+
+    def health(self) -> Health:
+        """Whether all is well: what became of asks, tells and signals, and what has failed."""
+        answer = self._calls.send("GET", self._at("health"))
+        values = {name: _field(answer, name) for name in Health.__slots__ if name != "counts"}
+        values["delays"] = {int(seconds): count for seconds, count in values["delays"].items()}
+        return Health(counts=_counts(_field(answer, "duels")), **values)
+
+    def journal(self, since: int = 0) -> Iterator[Event]:
+        """All that has happened after event number `since`, as it is stored."""
+        after: int | None = since
+        while after is not None:
+            answer = self._page("journal", _MOST, after)
+            yield from (Event(*(_field(line, name) for name in Event._fields)) for line in _lines(answer, "events"))
+            after = _field(answer, "next")
+
+    # Operate. The service knows by the key who did it.
+
+    def start(self, reason: str = "", by: str = "") -> None:
+        """Go on after `pause`."""
+        self._operate(":start", reason, by)
+
+    def pause(self, reason: str = "", by: str = "") -> None:
+        """No more duels until `start`; what is in flight may still be told."""
+        self._operate(":pause", reason, by)
+
+    def stop(self, reason: str = "", by: str = "") -> None:
+        """The end: no more duels for good; what is in flight may still be told."""
+        self._operate(":stop", reason, by)
+
+    def configure(self, *, reason: str = "", by: str = "", **dials: Any) -> None:
+        """Change settings while it runs: those that `create` names as such."""
+        plain = {dial: _plain(value) for dial, value in dials.items()}
+        self._operate("", reason, by, verb="PATCH", **plain)
+
+    def add_rankers(self, rankers: Iterable[str], reason: str = "", by: str = "") -> None:
+        """Let more rankers take part. Only for bandits that can add arms, as CertifiedSparring."""
+        if isinstance(rankers, str | bytes | Mapping) or not isinstance(rankers, Iterable):
+            raise TypeError(f"rankers must be a list, got {rankers!r}")
+        if names := list(rankers):
+            self._operate("/rankers", reason, by, rankers=names)
+
+    def retire(self, ranker: str, reason: str = "", by: str = "") -> None:
+        """Take a ranker out for good. Only for bandits that can retire arms, as CertifiedSparring."""
+        self._operate(f"{_part('rankers', ranker)}:retire", reason, by)
+
+    def pause_ranker(self, ranker: str, reason: str = "", by: str = "") -> None:
+        """Let a ranker meet nobody until `start_ranker`; it stays in the race."""
+        self._operate(f"{_part('rankers', ranker)}:pause", reason, by)
+
+    def start_ranker(self, ranker: str, reason: str = "", by: str = "") -> None:
+        """Let a paused ranker meet others again."""
+        self._operate(f"{_part('rankers', ranker)}:start", reason, by)
+
+    def void(self, duel: LiveDuel | str, reason: str = "", by: str = "") -> None:
+        """Declare that a duel shall not be learnt. Too late for one that was told."""
+        known = duel.id if isinstance(duel, LiveDuel) else duel
+        if known is None:
+            raise ValueError(f"no duel {duel!r} in {self.name!r}")
+        self._operate(f"{_part('duels', known)}:void", reason, by)
+
+    # The wire
+
+    def _at(self, *more: str) -> str:
+        return path_of(self.name, *more)
+
+    def _look(self) -> Any:
+        return self._calls.send("GET", self._at())
+
+    def _operate(self, what: str, reason: str, by: str, verb: str = "POST", **body: Any) -> None:
+        told = f"{reason} ({by})" if reason and by else reason or by
+        self._calls.send(verb, self._at() + what, {**body, "reason": told}, once=True)
+
+    def _page(self, what: str, limit: int, after: object) -> Any:
+        query = {"limit": limit} if after is None else {"limit": limit, "after": after}
+        return self._calls.send("GET", f"{self._at(what)}?{urlencode(query)}")
+
+    def _pages(self, what: str, field: str) -> Iterator[Any]:
+        after = None
+        while True:
+            answer = self._page(what, _MOST, after)
+            yield from _lines(answer, field)
+            after = _field(answer, "next")
+            if after is None:
+                return
+
+
+_COUNTERS = {"told": "resolved"}  # of our names, those that the service has another word for
+
+
+def names_at(storage: str, key: str | None = None) -> list[str]:
+    """The tournaments of a service, in alphabetical order."""
+    calls = _Calls(storage, key)
+    names: list[str] = []
+    try:
+        after: str | None = ""
+        while after is not None:
+            query = urlencode({"limit": _MOST, "after": after} if after else {"limit": _MOST})
+            answer = calls.send("GET", f"/v1/tournaments?{query}")
+            names += [str(_field(line, "name")) for line in _lines(answer, "tournaments")]
+            after = _field(answer, "next")
+    finally:
+        calls.close()
+    return names
+
+
+class _Calls:
+    """Calls that raise what the same would raise in process."""
+
+    def __init__(self, url: str, key: str | None) -> None:
+        self.url = url
+        self._transport = Transport(url, key_of(key))
+        self.close = self._transport.close
+
+    def send(self, verb: str, path: str, body: object = None, *, once: bool = False) -> Any:
+        """The answer to a call; what is wrong raises."""
+        text = None if body is None else encoded(body)
+        try:
+            answer = self._transport.call(verb, path, text, due=monotonic() + _TIMEOUT, largest=_LARGEST, once=once)
+        except Failure as failure:
+            raise StorageError(f"{self.url} does not answer: {failure}") from failure
+        if 200 <= answer.status < 300:
+            return answer.value
+        raise self._error(answer)
+
+    def _error(self, answer: Answer) -> Exception:
+        problem = answer.value if isinstance(answer.value, dict) else {}
+        told = str(problem.get("detail") or problem.get("title") or f"status {answer.status}")
+        kind = _ERRORS.get(str(problem.get("type")), StorageError)
+        if kind is StorageError:
+            return StorageError(f"{self.url} has refused: {told}")
+        if kind is ValueError and "value" in problem and str(problem["value"]) not in told:
+            told = f"{told}, got {problem['value']!r}"
+        return kind(f"{told} (at {problem['at']})" if "at" in problem else told)
+
+
+def _part(kind: str, name: str) -> str:
+    """The place of a ranker or a duel, behind that of its tournament."""
+    return path_of(kind, checked("a name", name)).removeprefix("/v1/tournaments")
+
+
+def _plain(value: Any) -> Any:
+    """A setting as JSON can hold it."""
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return value.to_dict() if hasattr(value, "to_dict") else value
+
+
+def _field(answer: Any, name: str) -> Any:
+    if not isinstance(answer, dict) or name not in answer:
+        raise StorageError(f"the answer of the service has no {name!r}: is it another version?")
+    return answer[name]
+
+
+def _lines(answer: Any, name: str) -> list[Any]:
+    lines = _field(answer, name)
+    if not isinstance(lines, list):
+        raise StorageError(f"{name!r} is not a list in the answer of the service")
+    return lines
+
+
+def _value(kind: type[Any], line: Any) -> Any:
+    """A value of ours from an answer, which may know more."""
+    return kind(**{name: _field(line, name) for name in kind.__slots__})
+
+
+def _counts(answer: Any) -> Counts:
+    return Counts(**{name: _field(answer, _COUNTERS.get(name, name)) for name in Counts.__slots__})
+
+
+def _duel(answer: Any) -> LiveDuel:
+    try:
+        return duel_from(answer)
+    except ValueError as error:
+        raise StorageError(f"the answer of the service is {error}") from None
+
+
+def _receipt(answer: Any) -> Receipt:
+    outcome = _field(answer, "outcome")
+    return Receipt(Status(_field(answer, "status")), None if outcome is None else Outcome(outcome))
+
+
+def _row(line: Any, arms: dict[str, int]) -> DuelRow:
+    session, _, number = str(_field(line, "duel")).partition("-")
+    return DuelRow(
+        session=int(session),
+        number=int(number),
+        query=_field(line, "query_id"),
+        client=None,
+        first=arms[_field(line, "first")],
+        second=arms[_field(line, "second")],
+        first_propensity=None,
+        second_propensity=None,
+        issued=_field(line, "issued"),
+        expires=_field(line, "expires"),
+        state=_field(line, "state"),
+        outcome=_field(line, "outcome"),
+    )
+
+
+SCHEMES.update({"http": RemoteTournament, "https": RemoteTournament})

@@ -1,0 +1,251 @@
+"""HTTP with a deadline: every call has ended by then, whatever the server, the network or the name service does."""
+
+import http.client
+import io
+import json
+import select
+import socket
+import ssl
+import weakref
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any
+from urllib.parse import urlsplit
+
+from rankduel.client.addresses import Addresses
+
+__all__ = ["Answer", "Failure", "Transport"]
+
+_IDLE = 32  # connections that are kept open
+_LARGEST = 1 << 20  # bytes of an answer; more is not read
+_BUFFER = 2048  # bytes read at once: enough for a duel, and quickly parsed, since time is looked at between two reads
+_LONGEST_PAUSE = 60.0  # seconds that a server may ask to be left alone
+_CLOSED_WHILE_IDLE = (ConnectionError, http.client.RemoteDisconnected)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a server has answered: a status, the body as JSON made it, and for how long it wants to be left alone."""
+
+    status: int
+    value: Any
+    retry_after: float | None = None
+
+
+class Failure(Exception):  # noqa: N818 - not an error of a user's: nobody outside of this room sees it
+    """No answer, or none that can be understood; `late` if the deadline came first."""
+
+    def __init__(self, reason: str, *, late: bool = False) -> None:
+        super().__init__(reason)
+        self.late = late
+
+
+class Transport:
+    """Calls to one service, over connections that are kept open. Any number of threads may use it.
+
+    `url` is where the service is, `https://host:8080` or with a path before `/v1`. `call` raises `Failure` and nothing
+    else.
+    """
+
+    def __init__(self, url: str, key: str | None = None) -> None:
+        scheme, host, port, prefix = _parsed(url)
+        self.url = url
+        self._prefix = prefix
+        self._addresses = Addresses(host, port)
+        self._host = host
+        self._tls = ssl.create_default_context() if scheme == "https" else None
+        literal = f"[{host}]" if ":" in host else host
+        self._head = f"Host: {literal}:{port}\r\nAccept: application/json\r\nUser-Agent: rankduel\r\n"
+        if key is not None:
+            self._head += f"Authorization: Bearer {_checked_key(key)}\r\n"
+        self._idle: list[_Line] = []
+        weakref.finalize(self, _close_all, self._idle)
+
+    def call(
+        self,
+        verb: str,
+        path: str,
+        body: bytes | None = None,
+        *,
+        due: float,
+        kind: str = "application/json",
+        largest: int = _LARGEST,
+        once: bool = False,
+    ) -> Answer:
+        """One call, ended before `due` (as `monotonic` tells the time).
+
+        A connection that the server has closed meanwhile is replaced, unless the call may reach it only `once`.
+        """
+        request = f"{verb} {self._prefix}{path} HTTP/1.1\r\n{self._head}"
+        if body is not None:
+            request += f"Content-Type: {kind}\r\nContent-Length: {len(body)}\r\n"
+        sent = f"{request}\r\n".encode("latin-1") + (body or b"")
+        try:
+            while True:
+                line = None if once else self._kept()
+                if line is None:
+                    return self._exchange(self._connected(due), verb, sent, due, largest)
+                try:
+                    return self._exchange(line, verb, sent, due, largest)
+                except _CLOSED_WHILE_IDLE:
+                    continue  # before it has answered anything: it was closed while it lay idle
+        except TimeoutError as error:
+            raise Failure("no answer before the deadline", late=True) from error
+        except Exception as error:
+            raise Failure(f"{type(error).__name__}: {error}") from error
+
+    def close(self) -> None:
+        """Let go of the connections that lie idle."""
+        _close_all(self._idle)
+
+    def forked(self) -> None:
+        """In a child process: the connections are the parent's."""
+        self.close()
+        self._addresses.forked()
+
+    def _exchange(self, line: "_Line", verb: str, sent: bytes, due: float, largest: int) -> Answer:
+        try:
+            answer = line.exchange(verb, sent, due, largest)
+        except BaseException:
+            line.close()
+            raise
+        if line.reusable and len(self._idle) < _IDLE:
+            self._idle.append(line)
+        else:
+            line.close()
+        return answer
+
+    def _kept(self) -> "_Line | None":
+        """An idle connection that the server has not closed; the one used last comes first."""
+        while True:
+            try:
+                line = self._idle.pop()
+            except IndexError:
+                return None
+            if line.quiet():
+                return line
+            line.close()
+
+    def _connected(self, due: float) -> "_Line":
+        """A new connection, to the first address that answers."""
+        addresses = self._addresses.known(due)
+        failure: OSError = TimeoutError()
+        for tried, (family, place) in enumerate(addresses):
+            left = due - monotonic()
+            if left <= 0:
+                raise TimeoutError
+            connection = socket.socket(family, socket.SOCK_STREAM)
+            try:
+                connection.settimeout(left / (len(addresses) - tried))  # one that is silent leaves time for the others
+                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                connection.connect(place)
+                if self._tls is not None:
+                    connection.settimeout(_left(due))
+                    connection = self._tls.wrap_socket(connection, server_hostname=self._host)
+            except OSError as error:
+                connection.close()
+                failure = error
+                continue
+            except BaseException:
+                connection.close()
+                raise
+            self._addresses.prefer(family, place)
+            return _Line(connection)
+        raise failure
+
+
+class _Line:
+    """One connection, used by one call at a time."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self.reusable = False
+        self._connection = connection
+        self._due = 0.0
+        self._poll = select.poll()
+        self._poll.register(connection, select.POLLIN)
+
+    def exchange(self, verb: str, sent: bytes, due: float, largest: int) -> Answer:
+        """Send a request and read its answer."""
+        self._due, self.reusable = due, False
+        self.arm()
+        self._connection.sendall(sent)  # its time limit is one for the whole of it
+        response = http.client.HTTPResponse(self, method=verb)  # type: ignore[arg-type] # all that it wants is makefile
+        response.begin()
+        text = response.read(largest + 1)
+        if len(text) > largest:
+            raise ValueError(f"an answer of more than {largest} bytes")
+        if response.length:
+            raise ValueError(f"the answer ended {response.length} bytes too early")
+        answer = Answer(
+            response.status, json.loads(text) if text else None, _pause(response.headers.get("Retry-After"))
+        )
+        self.reusable = not response.will_close
+        return answer
+
+    def quiet(self) -> bool:
+        """Whether the server has neither closed this nor sent anything that nobody has asked for."""
+        return not self._poll.poll(0)
+
+    def arm(self) -> "socket.socket":
+        """The connection, with the time limit that is left."""
+        self._connection.settimeout(_left(self._due))
+        return self._connection
+
+    def makefile(self, _mode: str) -> io.BufferedReader:
+        """What HTTPResponse reads from."""
+        return io.BufferedReader(_Reader(self), _BUFFER)
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+class _Reader(io.RawIOBase):
+    """The bytes that come in. A limit for each read would let a server that sends byte by byte go on for ever."""
+
+    def __init__(self, line: _Line) -> None:
+        self._line = line
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        return self._line.arm().recv_into(buffer)
+
+
+def _close_all(lines: list[_Line]) -> None:
+    while lines:
+        lines.pop().close()
+
+
+def _left(due: float) -> float:
+    left = due - monotonic()
+    if left <= 0:
+        raise TimeoutError
+    return left
+
+
+def _pause(text: str | None) -> float | None:
+    """The seconds of a Retry-After; its other form, a date, is as good as none."""
+    return min(float(text), _LONGEST_PAUSE) if text is not None and text.isascii() and text.isdecimal() else None
+
+
+def _parsed(url: str) -> tuple[str, str, int, str]:
+    if not isinstance(url, str):
+        raise TypeError(f"url must be http://HOST:PORT or https://HOST, got {url!r}")
+    try:
+        parts = urlsplit(url)
+        scheme, host, port = parts.scheme, parts.hostname, parts.port
+        sound = scheme in ("http", "https") and host and url.isascii() and url.isprintable() and " " not in url
+    except ValueError:
+        sound = False
+    if not sound or host is None or parts.query or parts.fragment or parts.username is not None:
+        raise ValueError(f"url must be http://HOST:PORT or https://HOST, got {url!r}")
+    return scheme, host, port or (443 if scheme == "https" else 80), parts.path.rstrip("/")
+
+
+def _checked_key(key: str) -> str:
+    if not isinstance(key, str):
+        raise TypeError("key must be a string")
+    if not key or not key.isascii() or not key.isprintable() or " " in key:
+        raise ValueError("key must be printable ASCII without spaces")  # and is never part of a message
+    return key

@@ -1,0 +1,339 @@
+"""The commands around the service, on a real storage and beside a real service."""
+
+import csv
+import io
+import json
+import sqlite3
+from contextlib import chdir, closing, redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import rankduel as rd
+from cli.processes import run
+from client.service import running
+from rankduel.cli import main
+from rankduel.cli.config import ABOUT, Config, commented, read_config
+from rankduel.live import storage_at
+from rankduel.live.exchange import read_parquet
+from rankduel.service import ServiceSettings
+
+CREATE = ("tournaments", "create", "home", "--ranker", "bm25", "--ranker", "=ltr", "--seed", "1", "--baseline", "bm25")
+
+
+def command(*arguments: str, cwd: Path) -> tuple[int, str, str]:
+    """Run a command in this process: its exit code, stdout and stderr."""
+    out, err = io.StringIO(), io.StringIO()
+    with chdir(cwd), redirect_stdout(out), redirect_stderr(err):
+        try:
+            code = main(arguments)
+        except SystemExit as end:
+            code = int(end.code or 0)
+    return code, out.getvalue(), err.getvalue()
+
+
+def ok(*arguments: str, cwd: Path) -> str:
+    """Run a command that works: its stdout."""
+    code, out, err = command(*arguments, cwd=cwd)
+    assert code == 0, err
+    return out
+
+
+def wrong(*arguments: str, cwd: Path) -> str:
+    """Run a command that does not: its one line of error."""
+    code, out, err = command(*arguments, cwd=cwd)
+    assert (code, out) == (2, "")
+    assert err.startswith("rankduel")
+    assert err.count("\n") == 1, err
+    return err
+
+
+def play(storage: str, duels: int) -> None:
+    with rd.Tournament.open("home", storage=storage) as t:
+        asked = t.ask_many([(f"q-{number}", None) for number in range(duels + 5)])
+        t.tell_many([(duel, rd.Outcome.FIRST) for duel in asked[:duels]])
+
+
+def test_from_nothing_to_a_service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = run("init", cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    key = made.stdout.strip()
+    assert key.startswith("rd_")
+    assert key not in made.stderr
+    assert key.rpartition("_")[2].encode() not in (tmp_path / "duels.db").read_bytes()
+    for name in ("rankduel.toml", "duels.db"):
+        assert (tmp_path / name).stat().st_mode & 0o777 == 0o600
+    assert read_config(tmp_path / "rankduel.toml") == Config("sqlite:///duels.db", ServiceSettings())
+    assert "rankduel.toml is there already, and is not overwritten" in wrong("init", cwd=tmp_path)
+    assert "home: 2 rankers" in ok(*CREATE, cwd=tmp_path)
+    assert "error" not in ok("doctor", cwd=tmp_path)
+    with running(f"sqlite:///{tmp_path}/duels.db") as service:
+        # Only the service can change it now; to look at it, its storage is enough.
+        assert "is in use by process" in wrong("tournaments", "pause", "home", cwd=tmp_path)
+        assert "is in use by process" in wrong("storage", "upgrade", cwd=tmp_path)
+        assert json.loads(ok("tournaments", "list", "--json", cwd=tmp_path))[0]["status"] == "running"
+        at = ("--storage", service)
+        assert "has refused" in wrong("tournaments", "list", *at, cwd=tmp_path)
+        monkeypatch.setenv("RANKDUEL_KEY", key)
+        assert "home" in ok("tournaments", "list", *at, cwd=tmp_path)
+        assert ok("tournaments", "pause", "home", "--reason", "lunch", *at, cwd=tmp_path) == "home: paused\n"
+        assert ok("tournaments", "start", "home", *at, cwd=tmp_path) == "home: running\n"
+        play(service, 30)
+        here, there = (ok("tournaments", "show", "home", "--json", *where, cwd=tmp_path) for where in ((), at))
+        assert json.loads(here) == json.loads(there)
+        assert json.loads(here)["counts"]["told"] == 30
+        for what in ("journal", "duels", "battles", "leaderboard"):
+            exports = [ok("tournaments", "export", "home", "--what", what, *where, cwd=tmp_path) for where in ((), at)]
+            assert without_secrets(exports[0]) == without_secrets(exports[1])
+        assert "answered in" in ok("doctor", *at, cwd=tmp_path)
+        assert ok("tournaments", "stop", "home", *at, cwd=tmp_path) == "home: stopped\n"
+        assert key not in ok("keys", "list", cwd=tmp_path)
+        assert ok("storage", "verify", cwd=tmp_path).count("ok ") == 4
+        ok("storage", "backup", "copy.db", cwd=tmp_path)
+    assert ok("storage", "verify", "--storage", "sqlite:///copy.db", cwd=tmp_path).count("ok ") == 4
+    journal = [json.loads(line) for line in ok("tournaments", "export", "home", cwd=tmp_path).splitlines()]
+    paused = [event["body"] for event in journal if event["kind"] == "paused"]
+    assert paused == [{"reason": "lunch", "by": "admin"}]
+
+
+def without_secrets(lines: str) -> list[dict[str, Any]]:
+    """Seed and salt stay with the service."""
+    events = [json.loads(line) for line in lines.splitlines()]
+    for event in events:
+        for secret in ("seed", "salt"):
+            event.get("body", {}).pop(secret, None)
+    return events
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with a storage that has a bit of everything."""
+    ok("init", cwd=tmp_path)
+    ok(*CREATE, "--share", "1", "--expires-after", "1e6", cwd=tmp_path)
+    play(f"sqlite:///{tmp_path}/duels.db", 40)
+    return tmp_path
+
+
+def test_operate(folder: Path) -> None:
+    assert ok("tournaments", "pause", "home", "--reason", "rest", cwd=folder) == "home: paused\n"
+    assert "'home' is paused: it cannot be paused" in wrong("tournaments", "pause", "home", cwd=folder)
+    assert "no tournament 'away' in" in wrong("tournaments", "show", "away", cwd=folder)
+    assert "no tournament 'away' in" in wrong("tournaments", "stop", "away", cwd=folder)
+    assert ok(*CREATE, "--exist-ok", "--expires-after", "1e6", cwd=folder) != ""
+    assert f"'home' is in sqlite:///{folder}/duels.db already" in wrong(*CREATE, cwd=folder)
+    assert "'home' is there with expires_after=1000000.0, not 86400.0" in wrong(*CREATE, "--exist-ok", cwd=folder)
+    with rd.Tournament.open("home", storage=f"sqlite:///{folder}/duels.db") as t:
+        (paused,) = [event.body for event in t.journal() if event.kind == "paused"]
+        assert paused["reason"] == "rest"
+        assert paused["by"]
+
+
+def test_create_with_everything(folder: Path) -> None:
+    (folder / "names.txt").write_text("one\n\n two \nthree\n")
+    options = "--rankers names.txt --bandit MergeDTS --baseline one --interleaving balanced --share 0.5 --shadow"
+    options += " --daily-cap 3 --in-flight-cap 100 --expires-after 60 --seed 4 --json"
+    told = json.loads(ok("tournaments", "create", "all", *options.split(), cwd=folder))
+    assert told["rankers"] == ["one", "two", "three"]
+    settings = told["settings"]
+    assert settings["bandit"].startswith("MergeDTS(")
+    assert (settings["share"], settings["shadow"], settings["daily_cap"]) == (0.5, True, 3)
+    assert (settings["in_flight_cap"], settings["expires_after"], settings["baseline"]) == (100, 60, "one")
+    options = "tournaments create b --ranker x --ranker y --delta 0.05 --tolerance 0.1 --json"
+    tied = json.loads(ok(*options.split(), cwd=folder))
+    assert (tied["delta"], tied["tolerance"]) == (0.05, 0.1)
+    assert "which rankers? --ranker NAME" in wrong("tournaments", "create", "none", cwd=folder)
+    assert "No such file" in wrong("tournaments", "create", "none", "--rankers", "nowhere", cwd=folder)
+    twice = ("--ranker", "x", "--ranker", "x")
+    assert "ranker 'x' is there twice" in wrong("tournaments", "create", "c", *twice, cwd=folder)
+
+
+def test_tables(folder: Path) -> None:
+    lines = ok("tournaments", "list", cwd=folder).splitlines()
+    assert lines[0].split() == ["name", "status", "rankers", "left", "champion", "winner", "issued", "told"]
+    assert lines[1].split()[:4] == ["home", "running", "2", "2"]
+    assert lines[1].split()[-2:] == ["45", "40"]
+    shown = ok("tournaments", "show", "home", "--limit", "1", cwd=folder)
+    assert "duels: 45 issued, 0 shown, 40 told, 0 no signal, 0 expired, 0 late, 0 void, 5 in flight" in shown
+    assert "and 1 more: --limit 2" in shown
+    assert ok("tournaments", "list", "--storage", "sqlite:///duels.db", cwd=folder).splitlines() == lines
+
+
+def test_exports(folder: Path) -> None:
+    def export(*options: str) -> str:
+        return ok("tournaments", "export", "home", *options, cwd=folder)
+
+    journal = [json.loads(line) for line in export().splitlines()]
+    assert [event["number"] for event in journal] == list(range(1, 42))
+    battles = list(csv.DictReader(io.StringIO(export("--what", "battles", "--format", "csv"))))
+    assert len(battles) == 40
+    assert {row["winner"] for row in battles} == {"model_a"}
+    assert {row["model_a"] for row in battles} <= {"bm25", "'=ltr"}  # no spreadsheet runs it
+    duels = [json.loads(line) for line in export("--what", "duels").splitlines()]
+    assert len({duel["duel"] for duel in duels}) == 45
+    assert sum(duel["state"] == "told" for duel in duels) == 40
+    standings = [json.loads(line) for line in export("--what", "leaderboard").splitlines()]
+    assert sum(line["wins"] for line in standings) == 40
+    assert export("--out", "journal.ndjson") == ""
+    assert (folder / "journal.ndjson").read_text() == export()
+    assert "is not overwritten" in wrong("tournaments", "export", "home", "--out", "journal.ndjson", cwd=folder)
+    told = wrong("tournaments", "export", "home", "--format", "parquet", cwd=folder)
+    assert "a Parquet file cannot go to stdout: --out FILE" in told
+    parquet = ("--what", "battles", "--format", "parquet", "--out", "battles.parquet")
+    without = run("tournaments", "export", "home", *parquet, cwd=folder, without="pyarrow")
+    assert (without.returncode, without.stderr.count("\n")) == (2, 1)
+    assert "pip install 'rankduel[parquet]'" in without.stderr
+    assert not (folder / "battles.parquet").exists()
+    assert export(*parquet) == ""
+    with (folder / "battles.parquet").open("rb") as file:
+        assert len(list(read_parquet(file))) == 40
+
+
+def test_keys(folder: Path) -> None:
+    made = ok("keys", "create", "shop", "--scope", "ask", "--scope", "tell", cwd=folder)
+    id = made.split("_")[1]
+    rows = json.loads(ok("keys", "list", "--json", cwd=folder))
+    assert [(row["name"], row["scopes"], row["revoked"]) for row in rows] == [
+        ("admin", "admin", None),
+        ("shop", "ask tell", None),
+    ]
+    assert all("digest" not in row for row in rows)
+    assert ok("keys", "revoke", id, cwd=folder) == f"revoked {id}\n"
+    assert f"no key '{id}' that is valid" in wrong("keys", "revoke", id, cwd=folder)
+    table = ok("keys", "list", cwd=folder).splitlines()
+    assert table[0].split() == ["id", "name", "scopes", "made", "revoked"]
+    assert table[2].split()[-1] != "-"
+    assert "invalid choice: 'all'" in wrong("keys", "create", "x", "--scope", "all", cwd=folder)
+    assert "--scope" in wrong("keys", "create", "x", cwd=folder)
+    assert "keys are made where the storage is" in wrong("keys", "list", "--storage", "http://host", cwd=folder)
+
+
+def test_storage(folder: Path) -> None:
+    assert command("storage", "backup", "copy.db", cwd=folder)[2].startswith("copy.db: ")
+    assert "a backup overwrites nothing" in wrong("storage", "backup", "copy.db", cwd=folder)
+    assert command("storage", "upgrade", cwd=folder)[2] == "nothing to do\n"
+    with closing(sqlite3.connect(folder / "duels.db")) as file, file:
+        file.execute("DELETE FROM journal WHERE number = 5")
+    code, out, _ = command("storage", "verify", cwd=folder)
+    assert code == 1
+    assert "error    tournament 'home':" in out
+    assert "has no event 5, but 6" in out
+    assert "this is done where the storage is" in wrong("storage", "verify", "--storage", "http://host", cwd=folder)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("tournaments", "the following arguments are required: ACTION"),
+        ("tournaments list", "which storage? --storage URL, or a rankduel.toml (rankduel init makes one)"),
+        ("tournaments list --storage duels.db", "storage must be sqlite:///FILE or postgresql://..., got 'duels.db'"),
+        ("tournaments list --storage sqlite:///no.db", "no storage at"),
+        ("tournaments list --storage http://127.0.0.1:9", "http://127.0.0.1:9 does not answer"),
+        ("tournaments list --storage http://", "url must be http://HOST:PORT or https://HOST, got 'http://'"),
+        ("tournaments list --config nowhere.toml", "No such file or directory: 'nowhere.toml'"),
+        ("keys list", "which storage?"),
+        ("storage backup x.db", "which storage?"),
+        ("storage verify --storage sqlite:///no.db", "no storage at"),
+        ("serve", "which storage?"),
+        ("serve --storage duels.db", "storage must be sqlite:///FILE or postgresql://..., got 'duels.db'"),
+        ("serve --storage http://host", "http://host is a service already"),
+        ("serve --storage sqlite:///x.db --processes 2", "processes must be 1, got 2"),
+        ("serve --storage sqlite:///x.db --port 70000", "port must be a whole number from 0 to 65535, got 70000"),
+        ("init --storage duels.db", "storage must be sqlite:///FILE or postgresql://..., got 'duels.db'"),
+        ("init --storage http://host", "http://host is a service already"),
+        ("init --storage sqlite:///nowhere/x.db", "No such file or directory"),
+    ],
+)
+def test_one_clear_line_and_nothing_written(tmp_path: Path, arguments: str, message: str) -> None:
+    assert message in wrong(*arguments.split(), cwd=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_the_extra(tmp_path: Path) -> None:
+    ran = run("serve", "--storage", "sqlite:///x.db", cwd=tmp_path, without="uvicorn")
+    assert ran.returncode == 2
+    assert "the service needs the extra `server`, pip install 'rankduel[server]'" in ran.stderr
+    assert run("init", cwd=tmp_path, without="msgspec").returncode == 0
+    assert run("keys", "list", cwd=tmp_path, without="starlette").returncode == 0
+
+
+def test_another_address_needs_a_key(tmp_path: Path) -> None:
+    told = wrong("serve", "--storage", "sqlite:///x.db", "--host", "0.0.0.0", "--port", "0", cwd=tmp_path)
+    assert "API key" in told
+
+
+def test_doctor_finds_what_is_wrong(folder: Path) -> None:
+    def findings(*arguments: str, code: int) -> str:
+        found, out, err = command("doctor", *arguments, cwd=folder)
+        assert (found, err) == (code, ""), out
+        return out
+
+    assert "error    storage: no storage at" in findings("--storage", "sqlite:///no.db", code=1)
+    assert "error    service: http://127.0.0.1:9 does not answer" in findings("--storage", "http://127.0.0.1:9", code=1)
+    (folder / "duels.db").chmod(0o644)
+    assert "warning  storage: others may read" in findings(code=0)
+    with closing(sqlite3.connect(folder / "duels.db")) as file, file:
+        file.execute("UPDATE duels SET issued = issued + 1e6")
+        file.execute("UPDATE keys SET revoked = 1")
+    told = findings(code=0)
+    assert "in the future: set the clock" in told
+    assert "whoever is on this machine may do everything" in told
+    (folder / "rankduel.toml").write_text('storage = "sqlite:///duels.db"\n[service]\nhost = "0.0.0.0"\n')
+    assert "error    keys: there are none, so 0.0.0.0 is refused" in findings(code=1)
+    (folder / "rankduel.toml").write_text("prot = 1\n")
+    assert "error    settings: rankduel.toml: unknown setting prot" in findings(code=1)
+    (folder / "rankduel.toml").unlink()
+    assert "error    storage: none is named" in findings(code=1)
+    (folder / "text.db").write_text("once upon a time " * 100)
+    assert "error    storage: cannot open" in findings("--storage", "sqlite:///text.db", code=1)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("stroage = 'x'", "unknown setting stroage, did you mean storage?"),
+        ("[service]\nprot = 1", "unknown setting service.prot, did you mean service.port?"),
+        ("[service]\nzzz = 1", "unknown setting service.zzz, expected some of host, port"),
+        ("[server]\nport = 1", "unknown setting server, did you mean service?"),
+        ("storage = 7", "storage must be a string, got 7"),
+        ("service = 7", "service must be a table, [service], got 7"),
+        ("[service]\nport = '80'", "port must be a whole number, got '80'"),
+        ("[service]\nport = 80.5", "port must be a whole number, got 80.5"),
+        ("[service]\nport = true", "port must be a whole number, got True"),
+        ("[service]\nport = 70000", "port must be a whole number from 0 to 65535, got 70000"),
+        ("[service]\nhosts = 'a'", "hosts must be a list of strings, got 'a'"),
+        ("[service]\naccess_log = 1", "access_log must be true or false, got 1"),
+        ("[service]\ndeadline = 'soon'", "deadline must be a number, got 'soon'"),
+        ("[service]\ndeadline = nan", "deadline must be a number > 0"),
+        ("storage = ", "cannot be read"),
+    ],
+)
+def test_settings_are_checked(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "rankduel.toml"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=r"rankduel\.toml") as caught:
+        read_config(path)
+    assert message in str(caught.value)
+
+
+def test_every_setting_is_explained_and_can_be_changed(tmp_path: Path) -> None:
+    path = tmp_path / "rankduel.toml"
+    path.write_text(commented('sqlite:///a "strange"\\ name.db'))
+    assert read_config(path) == Config('sqlite:///a "strange"\\ name.db', ServiceSettings())
+    uncommented = path.read_text().replace("\n# ", "\n").splitlines()
+    settings = [line for line in uncommented if " = " in line or line == "[service]"]
+    path.write_text("\n".join(settings))  # every default can be read as it is written
+    assert read_config(path).service == ServiceSettings()
+    assert len(settings) == 1 + len(ABOUT)
+    assert set(ABOUT) == {"storage", *ServiceSettings.__slots__}
+
+
+def test_the_storage_of_the_settings_is_used_by_all(folder: Path) -> None:
+    other = folder / "other"
+    other.mkdir()
+    path = f"sqlite:///{folder}/duels.db"
+    (other / "mine.toml").write_text(f"storage = '{path}'")
+    assert ok("tournaments", "list", "--config", "mine.toml", cwd=other).count("home") == 1
+    assert ok("keys", "list", "--config", "mine.toml", cwd=other).count("admin") == 2
+    with closing(storage_at(path, own=False)) as storage:
+        assert storage.names() == ["home"]
