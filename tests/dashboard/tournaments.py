@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 import rankduel as rd
 from rankduel.live import Tournament, storage_at
@@ -15,7 +16,7 @@ def names(n: int) -> list[str]:
     return [f"ranker-{number}" for number in range(n)]
 
 
-def play(t: Tournament, duels: int, utilities: Sequence[float], seed: int = 0) -> None:
+def play(t: Tournament, duels: int, utilities: Sequence[float] | npt.NDArray[np.float64], seed: int = 0) -> None:
     """Users who prefer rankers of a high utility."""
     random = np.random.default_rng(seed)
     for _ in range(0, duels, 500):

@@ -37,7 +37,7 @@ def interval(rate: float, duels: int) -> tuple[float, float]:
 
     >>> low, high = interval(0.6, 1_000)
     >>> round(low, 3), round(high, 3)
-    (0.544, 0.656)
+    (0.552, 0.648)
     """
     if not duels:
         return 0.0, 1.0

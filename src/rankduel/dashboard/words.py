@@ -79,7 +79,7 @@ def _time(days: float) -> str:
     """A time as people say it.
 
     >>> _time(2.1), _time(0.2), _time(0.001), _time(90)
-    ('2 days', '5 hours', '2 minutes', '3 months')
+    ('2 days', '5 hours', '1 minute', '3 months')
     """
     for unit, length, most in (("minute", 1 / 1440, 90), ("hour", 1 / 24, 36), ("day", 1.0, 60), ("month", 30.0, 24)):
         count = max(1, round(days / length))
