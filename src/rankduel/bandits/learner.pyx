@@ -108,7 +108,7 @@ cdef class Learner:
         return Decision(self.winner, tied, self.confidence(), () if self.out is None else self.out.listed())
 
     @property
-    def evidence(self):
+    def evidence_against(self):
         """The natural logarithm of the evidence against each arm; None where the rule keeps none."""
         return None if self.out is None else self.out.logarithms()
 

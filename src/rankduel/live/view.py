@@ -91,7 +91,7 @@ def view_of(state: State) -> View:
         champion=bandit.champion,
         alive=bandit.alive,
         decision=bandit.decision(),
-        evidence=bandit.evidence,
+        evidence=bandit.evidence_against,
         batches=None if batches is None else tuple(map(tuple, batches)),
         paused=frozenset(state.paused),
         retired=frozenset(state.retired),
