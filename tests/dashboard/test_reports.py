@@ -109,7 +109,7 @@ def test_intervals_hold_the_truth_at_all_times() -> None:
 
 
 def test_a_forecast_is_near_what_happens(tmp_path: Path) -> None:
-    """On average within a factor of three of what happens; if ratings are taken at their word, it is too short."""
+    """On average within a factor of three of what then happens, where the truth is as the model assumes."""
     ratio = []
     for seed in range(10):
         truth = rd.Utilities(np.random.default_rng(seed).normal(0, 0.4, 16))
