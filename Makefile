@@ -13,7 +13,7 @@ SITE := $(BIN)/sphinx-build -q -W --keep-going -E -a -b html -c docs -d build/do
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: setup demo test soak bench check format docs docs-site pictures clean postgresql
+.PHONY: setup demo test soak bench check format docs docs-site pictures clean postgresql chromium
 
 setup: $(VENV)/.built
 
@@ -26,7 +26,7 @@ $(VENV)/.built: pyproject.toml setup.py constraints.txt $(KERNELS)
 demo: setup
 	$(BIN)/rankduel demo --out results/demo
 
-test: check postgresql
+test: check postgresql chromium
 	$(BIN)/pytest -n 2 --dist worksteal
 
 soak: setup postgresql
@@ -39,6 +39,13 @@ postgresql:
 	|| { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && $(APT) install postgresql; } \
 	|| { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && $(APT) update && $(APT) install postgresql; } \
 	|| echo 'no PostgreSQL server: tests that need one are skipped (Debian: apt-get install postgresql)'
+
+# The tests of the dashboard drive a real browser; where there is none and none can be installed, they are skipped.
+chromium:
+	@command -v chromium >/dev/null || command -v google-chrome >/dev/null \
+	|| { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && $(APT) install chromium; } \
+	|| { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && $(APT) update && $(APT) install chromium; } \
+	|| echo 'no Chromium: tests of the dashboard are skipped (Debian: apt-get install chromium)'
 
 bench: setup
 	$(BIN)/python -m benchmarks

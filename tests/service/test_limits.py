@@ -154,7 +154,6 @@ def test_bytes_that_are_no_http(server: Server) -> None:
 @pytest.mark.parametrize(
     "path",
     [
-        "/",
         "//",
         "/v1",
         "/v1/",

@@ -57,6 +57,10 @@ cdef class Eliminations:
         """The natural logarithm of the evidence against an arm; None where the rule keeps none."""
         return None
 
+    def logarithms(self):
+        """The same of all arms."""
+        return None
+
     def least_evidence(self):
         """Of all arms, those that are out too: as much speaks against there being a best arm at all. A logarithm."""
         return 0.0
@@ -118,6 +122,10 @@ cdef class Certificate(Eliminations):
     def evidence_against(self, arm):
         """The natural logarithm of the evidence against an arm."""
         return math.log(max(self.arrays["evidence"][arm].mean(), 1e-300))
+
+    def logarithms(self):
+        """The same of all arms."""
+        return np.log(np.maximum(self.arrays["evidence"].mean(1), 1e-300))
 
     def least_evidence(self):
         """Of all arms but the retired ones, whose evidence stands still."""

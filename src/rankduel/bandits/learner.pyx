@@ -120,6 +120,11 @@ cdef class Learner:
         return self.out.leads()
 
     @property
+    def evidence_against(self):
+        """The natural logarithm of the evidence against each arm; None where the rule keeps none."""
+        return None if self.out is None else self.out.logarithms()
+
+    @property
     def parameters(self):
         """The algorithm's parameters by name."""
         return dict(self._parameters)

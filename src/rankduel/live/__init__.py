@@ -9,6 +9,7 @@ from rankduel.live.signals import Shown, Signal
 from rankduel.live.storage import Storage, storage_at
 from rankduel.live.tournament import DEFAULT, Clicks, Tournament
 from rankduel.live.ubi import read_events
+from rankduel.live.view import View
 
 __all__ = [
     "DEFAULT",
@@ -31,6 +32,7 @@ __all__ = [
     "Status",
     "Storage",
     "Tournament",
+    "View",
     "read_events",
     "storage_at",
 ]

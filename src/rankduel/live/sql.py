@@ -41,6 +41,7 @@ CREATE TABLE journal (
     tournament {int} NOT NULL, number {int} NOT NULL, time {float} NOT NULL, kind TEXT NOT NULL, body TEXT NOT NULL,
     PRIMARY KEY (tournament, number)
 ) {clustered};
+CREATE INDEX journal_changes ON journal (tournament, number) WHERE kind <> 'told';
 CREATE TABLE duels (
     tournament {int} NOT NULL, session {int} NOT NULL, number {int} NOT NULL, query TEXT, client TEXT,
     first {int} NOT NULL, second {int} NOT NULL, first_propensity {float}, second_propensity {float},
@@ -164,6 +165,28 @@ class SqlStorage(ABC):
                 except ValueError as error:
                     raise StorageError(f"{self.url} is damaged: event {number} of {tournament!r}: {error}") from error
 
+    def changes(self, tournament: str, limit: int, before: int | None = None) -> list[Event]:
+        """The latest events that are no outcomes, or the latest before that number; newest first."""
+        rows = self.select(
+            "SELECT number, time, kind, body FROM journal WHERE tournament = ? AND number < ? AND kind <> 'told' "
+            "ORDER BY number DESC LIMIT ?",
+            (self._owner(tournament), 2**62 if before is None else before, limit),
+        )
+        return [Event(number, time, kind, json.loads(body)) for number, time, kind, body in rows]
+
+    def told_since(self, tournament: str, time: float) -> int:
+        """How many outcomes the journal has from a time on. Times never go back: what was before is soon found."""
+        owner = self._owner(tournament)
+        last: int = self.select("SELECT number FROM tournaments WHERE id = ?", (owner,))[0][0]
+        low, high = 0, last
+        while low < high:
+            middle = (low + high + 1) // 2
+            ((at,),) = self.select("SELECT time FROM journal WHERE tournament = ? AND number = ?", (owner, middle))
+            low, high = (middle, high) if at < time else (low, middle - 1)
+        others = "SELECT count(*) FROM journal WHERE tournament = ? AND number > ? AND number <= ? AND kind <> 'told'"
+        count: int = self.select(others, (owner, low, last))[0][0]
+        return last - low - count
+
     def duel(self, tournament: str, session: int, number: int) -> DuelRow | None:
         """The duel of that number."""
         rows = self.select(f"{_FIND} session = ? AND number = ?", (self._owner(tournament), session, number))
@@ -182,8 +205,8 @@ class SqlStorage(ABC):
         """Read what was durable a moment ago."""
         return self.select(statement, values)
 
-    def rest(self) -> None:  # noqa: B027 - most hold nothing
-        """Let go of what is held for reading. Called now and then."""
+    def rest(self, *, at_once: bool = False) -> None:  # noqa: B027 - most hold nothing
+        """Let go of what is held for reading, if it is old. Called now and then."""
 
     @property
     def find_queries(self) -> str:
@@ -364,6 +387,7 @@ class _Page:
         for entry in named:
             key = entry.session, entry.number
             if key not in self.duels and isinstance(entry, Tell | Show) and (row := entry.row) is not None:
+                self.counts["recovered asks"] += 1
                 if not self._insert([row]) and row.query is not None:  # the query has another duel by now
                     row = row._replace(query=None)
                     self._insert([row])

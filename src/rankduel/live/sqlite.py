@@ -113,10 +113,10 @@ class SqliteStorage(SqlStorage):
         except sqlite3.Error as error:
             raise StorageError(f"cannot read {self.path}: {error}") from error
 
-    def rest(self) -> None:
-        """Let go of what is held for reading, so that the log can be folded into the file."""
+    def rest(self, *, at_once: bool = False) -> None:
+        """Let go of what is held for reading, if it is old, so that the log can be folded into the file."""
         with self._finding:
-            if monotonic() - self._found_at > _MOMENT:
+            if at_once or monotonic() - self._found_at > _MOMENT:
                 self._rest()
 
     def _rest(self) -> None:

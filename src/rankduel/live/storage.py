@@ -157,6 +157,12 @@ class Storage(Protocol):
     def read(self, tournament: str, since: int = 0) -> Iterator[Event]:
         """The events after number `since`, in their order."""
 
+    def changes(self, tournament: str, limit: int, before: int | None = None) -> list[Event]:
+        """The latest events that are no outcomes, or the latest before that number; newest first."""
+
+    def told_since(self, tournament: str, time: float) -> int:
+        """How many outcomes the journal has from a time on."""
+
     def duel(self, tournament: str, session: int, number: int) -> DuelRow | None:
         """The duel of that number."""
 
@@ -193,8 +199,8 @@ class Storage(Protocol):
     def resign(self, tournament: str) -> None:
         """Let another process lead a tournament."""
 
-    def rest(self) -> None:
-        """Let go of what is held for reading. Called now and then."""
+    def rest(self, *, at_once: bool = False) -> None:
+        """Let go of what is held for reading, if it is old. Called now and then."""
 
     def keys(self) -> list[KeyRow]:
         """The API keys."""

@@ -45,6 +45,7 @@ from rankduel.live.storage import (
     Void,
 )
 from rankduel.live.tickets import read_ticket, ticket_of
+from rankduel.live.view import View, view_of
 from rankduel.live.writer import Writer
 from rankduel.randomness import subseed
 from rankduel.types import Outcome
@@ -105,6 +106,7 @@ class Tournament:
         # How many duels each client was given on that day, where there is a cap.
         self._day = 0.0
         self._clients: dict[str, int] = {}
+        self._view: View | None = None
         self._keeper = Keeper(weakref.proxy(self))
         state.begin(session)
         writer.listeners[name] = partial(_notify, weakref.ref(self))
@@ -591,7 +593,7 @@ class Tournament:
 
     def health(self) -> Health:
         """Whether all is well: what became of asks, tells and signals, and what has failed."""
-        counts, failure = self._counts, self._failure or self._writer.failure
+        counts, failure = self._counts, self.failing
 
         def named(word: str) -> dict[str, int]:
             return {name.removeprefix(word): count for name, count in counts.items() if name.startswith(word)}
@@ -611,9 +613,44 @@ class Tournament:
             failure=None if failure is None else f"{type(failure).__name__}: {failure}",
         )
 
+    @property
+    def failing(self) -> Exception | None:
+        """Why users see the baseline though the tournament runs: the storage or the bandit has failed."""
+        return self._failure or self._writer.failure
+
     def journal(self, since: int = 0) -> Iterator[Event]:
         """All that has happened after event number `since`, as it is stored."""
         return self.storage.read(self.name, since)
+
+    def audit(self, limit: int = 100, before: int | None = None) -> list[Event]:
+        """What operators and guardrails did, newest first: the journal without what was told."""
+        return self.storage.changes(self.name, limit, before)
+
+    def told_since(self, time: float) -> int:
+        """How many outcomes were learnt from a time on."""
+        return self.storage.told_since(self.name, time)
+
+    @property
+    def number(self) -> int:
+        """Of the last event that was learnt."""
+        return self._state.number
+
+    def snapshot(self) -> tuple[type[Bandit], bytes]:
+        """The class of the bandit, and its newest snapshot: the last one that is stored, if it has all rankers."""
+        with self._lock:
+            kind, n_rankers = type(self._state.bandit), len(self._state.rankers)
+        for kept in self.storage.kept(self.name):
+            if kind.restore(kept.bandit).n_arms == n_rankers:
+                return kind, kept.bandit
+        with self._lock:
+            return kind, self._state.bandit.snapshot()
+
+    def view(self) -> View:
+        """All that was learnt up to now, as a copy."""
+        with self._lock:
+            if self._view is None or self._view.number != self._state.number:
+                self._view = view_of(self._state)
+            return self._view
 
     # Operate
 
@@ -730,6 +767,8 @@ class Tournament:
         """A commit is durable: learn from it."""
         if events and events[0].number > self._state.number + 1:  # others have written, too
             self._follow()
+        if counts.get("recovered asks"):  # their queries have duels that nobody here has seen
+            self.storage.rest(at_once=True)
         with self._lock:
             for name, by in counts.items():
                 self._counts[name] = self._counts.get(name, 0) + by

@@ -9,9 +9,9 @@ import msgspec
 from starlette.routing import Route, Router
 from starlette.types import Receive, Scope, Send
 
-from rankduel.service import operating, standing, traffic, upkeep
+from rankduel.service import insight, operating, pages, standing, traffic, upkeep
 from rankduel.service.calls import Call
-from rankduel.service.door import Door, Place
+from rankduel.service.door import Door, Place, reply
 from rankduel.service.limits import Buckets
 from rankduel.service.openapi import document
 from rankduel.service.problems import Problem
@@ -20,7 +20,7 @@ from rankduel.service.settings import ServiceSettings
 
 __all__ = ["CALLS", "make_app"]
 
-CALLS: tuple[Call, ...] = (*traffic.CALLS, *operating.CALLS, *standing.CALLS, *upkeep.CALLS)
+CALLS: tuple[Call, ...] = (*traffic.CALLS, *operating.CALLS, *standing.CALLS, *insight.CALLS, *upkeep.CALLS)
 
 
 def make_app(storage: str, settings: ServiceSettings | None = None) -> Door:
@@ -31,7 +31,7 @@ def make_app(storage: str, settings: ServiceSettings | None = None) -> Door:
     buckets = Buckets(settings.rate, settings.burst)
     wrong = Buckets(settings.wrong_keys, settings.wrong_keys_burst)
     paths: dict[str, list[Call]] = {}
-    for call in CALLS:
+    for call in (*CALLS, *pages.CALLS):
         paths.setdefault(call.path, []).append(call)
     # The path with a verb comes before the one that would take the verb for a part of the name.
     ordered = sorted(paths, key=lambda path: ("/ask" not in path and "/tell" not in path, ":" not in path))
@@ -50,4 +50,7 @@ def make_app(storage: str, settings: ServiceSettings | None = None) -> Door:
 
 
 async def _nothing(scope: Scope, receive: Receive, send: Send) -> None:
+    if scope["method"] == "GET" and b"text/html" in scope["fields"].get(b"accept", b""):  # somebody with a browser
+        await reply(scope, send, pages.page(404))
+        return
     raise Problem("not-found", "no call has this address", value=scope["path"][:200])

@@ -1,15 +1,18 @@
 """What a call is: where it is found, who may make it, what it takes and gives. Routes and OpenAPI are made of it."""
 
-from collections.abc import Awaitable, Callable
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from msgspec import UnsetType
 
+from rankduel.service.keys import Key
+
 if TYPE_CHECKING:
     from rankduel.service.service import Service
 
-__all__ = ["Call", "Parameter", "Plain", "Request", "given"]
+__all__ = ["Call", "Parameter", "Plain", "Request", "Stream", "given"]
 
 
 @dataclass(slots=True)
@@ -17,10 +20,16 @@ class Request:
     """One request, as a call sees it: read, checked, and known who sent it."""
 
     service: "Service"
-    by: str  # the name of the key, for the journal
+    key: Key  # of whoever sent it
     path: dict[str, str]  # what stands for {name} in the path
     query: dict[str, Any]  # the parameters behind the ?, checked
     body: Any
+    secure: bool = False  # whether it came by HTTPS, as a proxy says
+
+    @property
+    def by(self) -> str:
+        """The name of the key, for the journal."""
+        return self.key.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +39,15 @@ class Plain:
     text: bytes
     media: bytes
     status: int = 200
+    headers: tuple[tuple[bytes, bytes], ...] = ()  # beside those of every answer, or in their place
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """An answer that goes on until the client leaves or the server ends: then `stop` is set."""
+
+    parts: Callable[[asyncio.Event], AsyncIterator[bytes]]
+    media: bytes
 
 
 @dataclass(frozen=True, slots=True)

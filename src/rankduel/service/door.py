@@ -10,12 +10,13 @@ from urllib.parse import parse_qsl, unquote_to_bytes
 import msgspec
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from rankduel.service.calls import Call, Parameter, Plain, Request
+from rankduel.service.calls import Call, Parameter, Plain, Request, Stream
+from rankduel.service.keys import ANYBODY, LOOPBACK, Key
 from rankduel.service.limits import Buckets, Hosts, is_loopback
 from rankduel.service.problems import Problem, problem_of
 from rankduel.service.service import Service
 
-__all__ = ["Door", "Place"]
+__all__ = ["Door", "Place", "reply"]
 
 _log = logging.getLogger("rankduel.service")
 _access = logging.getLogger("rankduel.access")
@@ -51,7 +52,7 @@ class Door:
         metrics.in_flight += 1
         try:
             try:
-                async with asyncio.timeout(self._deadline):
+                async with asyncio.timeout(self._deadline) as scope["deadline"]:
                     scope["fields"] = self._fields(scope["headers"])
                     scope["path"] = scope["raw_path"].decode("ascii")  # a name may have a slash, as %2F
                     await self.inside(scope, receive, send)
@@ -111,28 +112,36 @@ class Place:
             raise Problem("wrong-method", f"expected {allowed}", value=method, headers=((b"allow", allowed.encode()),))
         headers: dict[bytes, bytes] = scope["fields"]
         query = _query(call, scope["query_string"])
-        by = "anybody" if call.scope is None else self._let_in(scope, headers, call, query)
+        key = ANYBODY if call.scope is None else self._let_in(scope, headers, call, query)
         path = {name: _text(value) if "%" in value else value for name, value in scope["path_params"].items()}
         body = None
         if call.body is not None:
             raw = await self._read(receive, headers)
             body = self._decoded(call, headers, raw)
-        answer = await call.run(Request(self.service, by, path, query, body))
+        secure = headers.get(b"x-forwarded-proto") == b"https"
+        answer = await call.run(Request(self.service, key, path, query, body, secure))
+        if isinstance(answer, Stream):
+            await _stream(scope, receive, send, answer)
+            return
         if not isinstance(answer, Plain):
             answer = Plain(_encode(answer), b"application/json", call.status)
-        await _send(scope, send, answer)
+        await reply(scope, send, answer)
 
     # Who
 
-    def _let_in(self, scope: Scope, headers: Mapping[bytes, bytes], call: Call, query: dict[str, Any]) -> str:
-        """The name of the key, if it may make this call."""
+    def _let_in(self, scope: Scope, headers: Mapping[bytes, bytes], call: Call, query: dict[str, Any]) -> Key:
+        """The key, if it may make this call."""
         address = scope["client"][0] if scope.get("client") else ""
         ring = self.service.ring
         in_address = query.pop("key", None)
         if not ring.made:
             self._check_local(address, headers)
             self._count(address)
-            return "loopback"
+            return LOOPBACK
+        if b"cookie" in headers and b"authorization" not in headers and in_address is None:
+            signed_in = self.service.sessions.key_of(headers, scope["method"], ring)
+            if signed_in is not None:
+                return self._allow(signed_in, call, signed_in.id)
         shown = headers.get(b"authorization", b"").decode("latin-1")
         scheme, _, text = shown.partition(" ")
         if in_address is not None:
@@ -144,13 +153,16 @@ class Place:
             if (wait := self._wrong.take(address)) > 0:
                 raise Problem("too-many-wrong-keys", "come back later", headers=_retry(wait))
             raise Problem("wrong-key", "it is not known here, or was revoked", headers=_CHALLENGE)
+        if in_address is not None and key.scopes != ("ingest",):
+            raise Problem("wrong-scope", "a key in an address may have no scope but ingest", value=list(key.scopes))
+        return self._allow(key, call, key.id if in_address is None else f"{key.id} {address}")  # in an address: public
+
+    def _allow(self, key: Key, call: Call, counted_as: str) -> Key:
         assert call.scope is not None
         if not key.may(call.scope):
             raise Problem("wrong-scope", f"this needs the scope {call.scope}", value=list(key.scopes))
-        if in_address is not None and key.scopes != ("ingest",):
-            raise Problem("wrong-scope", "a key in an address may have no scope but ingest", value=list(key.scopes))
-        self._count(key.id if in_address is None else f"{key.id} {address}")  # a key in an address is public
-        return key.name
+        self._count(counted_as)
+        return key
 
     def _check_local(self, address: str, headers: Mapping[bytes, bytes]) -> None:
         """Without any key only this machine comes in, and not a page of another site in a browser on this machine."""
@@ -259,11 +271,37 @@ def _value(parameter: Parameter, text: str) -> Any:
     return int(text)
 
 
-async def _send(scope: Scope, send: Send, answer: Plain, more: Sequence[tuple[bytes, bytes]] = ()) -> None:
+async def reply(scope: Scope, send: Send, answer: Plain, more: Sequence[tuple[bytes, bytes]] = ()) -> None:
+    """Send an answer as a whole."""
     scope["status"] = answer.status
-    headers = [(b"content-type", answer.media), (b"content-length", b"%d" % len(answer.text)), *_HEADERS, *more]
+    own = {name for name, _ in answer.headers}
+    always = [header for header in _HEADERS if header[0] not in own] if own else _HEADERS
+    length = (b"content-length", b"%d" % len(answer.text))
+    headers = [(b"content-type", answer.media), length, *always, *answer.headers, *more]
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})
     await send({"type": "http.response.body", "body": answer.text})
+
+
+async def _stream(scope: Scope, receive: Receive, send: Send, answer: Stream) -> None:
+    """Send part by part, without a deadline; `GuardedProtocol` says when the server ends."""
+    scope["deadline"].reschedule(None)
+    scope["status"] = 200
+    stop = scope["stop"] = asyncio.Event()
+    leaving = asyncio.create_task(_left(receive, stop))
+    try:
+        headers = [(b"content-type", answer.media), *_HEADERS]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        async for part in answer.parts(stop):
+            await send({"type": "http.response.body", "body": part, "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
+    finally:
+        leaving.cancel()
+
+
+async def _left(receive: Receive, stop: asyncio.Event) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+    stop.set()
 
 
 async def _refuse(scope: Scope, send: Send, problem: Problem) -> None:
@@ -273,4 +311,4 @@ async def _refuse(scope: Scope, send: Send, problem: Problem) -> None:
     if "status" in scope:
         return  # the answer has begun: the server closes the connection
     answer = Plain(_encode(problem.body()), b"application/problem+json", problem.kind.status)
-    await _send(scope, send, answer, problem.headers)
+    await reply(scope, send, answer, problem.headers)

@@ -25,7 +25,10 @@ _PROBLEM = {
 }
 _PLAIN = (None, str, bytes)
 _ALWAYS = ("bad-request", "bad-host", "not-found", "failed", "deadline")
-_WITH_KEY = ("no-key", "wrong-key", "wrong-scope", "cross-site", "too-many-requests", "too-many-wrong-keys", "storage")
+_WITH_KEY = (
+    *("no-key", "wrong-key", "session-over", "wrong-scope", "cross-site"),
+    *("too-many-requests", "too-many-wrong-keys", "storage"),
+)
 _WITH_BODY = ("too-deep", "too-large", "wrong-media-type", "bad-value")
 
 

@@ -30,6 +30,7 @@ PROBLEMS = {
         Kind("too-deep", 400, "The JSON is nested too deeply"),
         Kind("no-key", 401, "An API key is needed"),
         Kind("wrong-key", 401, "The API key is not known, or was revoked"),
+        Kind("session-over", 401, "The session is over: sign in again"),
         Kind("wrong-scope", 403, "The API key may not do this"),
         Kind("cross-site", 403, "Pages of other sites may not do this"),
         Kind("not-found", 404, "There is nothing here"),

@@ -44,6 +44,13 @@ class GuardedProtocol(HttpToolsProtocol):
         self._in_time()
         super().on_headers_complete()
 
+    def shutdown(self) -> None:
+        """The server ends: so does an answer that would go on."""
+        scope = getattr(self, "scope", None) or {}
+        if (stop := scope.get("stop")) is not None:
+            stop.set()
+        super().shutdown()
+
     def _in_time(self) -> None:
         if self._late is not None:
             self._late.cancel()

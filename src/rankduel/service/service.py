@@ -13,6 +13,8 @@ from rankduel.service.gathering import Gathering, Telling
 from rankduel.service.house import House
 from rankduel.service.keys import KeyRing
 from rankduel.service.metrics import Metrics
+from rankduel.service.outlooks import Outlooks
+from rankduel.service.sessions import Sessions
 from rankduel.service.settings import ServiceSettings
 
 __all__ = ["Service"]
@@ -33,12 +35,16 @@ class Service:
         self.openapi = b""
         self.house: House
         self._gatherings: dict[str, Gathering] = {}
+        self.sessions: Sessions
+        self.outlooks = Outlooks(self)
+        self.watchers = 0  # who follow what happens
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="rankduel service")
         self._watch: asyncio.Task[None] | None = None
 
     async def begin(self) -> None:
         """Open the storage and all its tournaments."""
         self.house = await self.off(House, self.storage)
+        self.sessions = Sessions(self.house.storage.secret, self.settings.session)
         try:
             self.ring = await self.off(KeyRing.of, self.house.storage)
             self.settings.check(self.ring)

@@ -28,6 +28,7 @@ class ServiceSettings:
     burst: float = 40_000.0
     wrong_keys: float = 1.0  # a second and address that are looked at; more are answered at once
     wrong_keys_burst: float = 20.0
+    session: float = 43_200.0  # how long somebody who has signed in to the dashboard may stay
     keys_every: float = 1.0  # how often stored keys are read again: a revoked key is refused after that
     connections: int = 1_000  # at once; more are told to come back
     keep_alive: float = 75.0
@@ -43,7 +44,7 @@ class ServiceSettings:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise ValueError(f"{name} must be a whole number >= 1, got {value!r}")
-        numbers = ("deadline", "rate", "burst", "wrong_keys", "wrong_keys_burst", "keys_every", "keep_alive")
+        numbers = ("deadline", "rate", "burst", "wrong_keys", "wrong_keys_burst", "keys_every", "keep_alive", "session")
         for name in (*numbers, "stop_within"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e9:

@@ -5,7 +5,7 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from rankduel.errors import StorageError
-from rankduel.live import Counts, Tournament
+from rankduel.live import Counts, DuelRow, Tournament
 from rankduel.service.bodies import (
     CountsOut,
     DecisionOut,
@@ -28,7 +28,7 @@ from rankduel.service.bodies import (
 )
 from rankduel.service.calls import Call, Parameter, Request
 
-__all__ = ["CALLS", "whole"]
+__all__ = ["CALLS", "counts_out", "duel_out", "open_body", "whole"]
 
 _SECRET = ("salt", "seed")  # they would let others guess clients and pages
 T = TypeVar("T")
@@ -99,7 +99,8 @@ def _page(lines: Iterable[T], query: dict[str, Any]) -> tuple[list[T], int | Non
     return page[:limit], after + limit if len(page) > limit else None
 
 
-def _counts(counts: Counts) -> CountsOut:
+def counts_out(counts: Counts) -> CountsOut:
+    """The counts as clients see them."""
     return CountsOut(
         issued=counts.issued,
         shown=counts.shown,
@@ -121,7 +122,7 @@ def _summary_fields(t: Tournament) -> dict[str, Any]:
         "winner": decided.winner,
         "rankers": len(t.rankers),
         "rankers_left": len(decided.left),
-        "duels": _counts(_newest(t)),
+        "duels": counts_out(_newest(t)),
     }
 
 
@@ -139,7 +140,7 @@ def _summary(t: Tournament) -> Summary:
 
 def whole(t: Tournament, query: dict[str, Any] | None = None) -> TournamentOut:
     """A tournament with its settings."""
-    settings = _open(t.settings.to_dict())
+    settings = open_body(t.settings.to_dict())
     del settings["rankers"]  # those at the beginning; the leaderboard has those of now
     return TournamentOut(**_summary_fields(t), settings=settings)
 
@@ -188,26 +189,28 @@ def _duels(t: Tournament, query: dict[str, Any]) -> KnownDuels:
     limit = query["limit"]
     rows = t.duels(limit=limit + 1, before=query.get("after"))
     rankers = t.rankers
-    page = [
-        KnownDuel(
-            duel=row.id,
-            query_id=row.query,
-            first=rankers[row.first],
-            second=rankers[row.second],
-            state=row.state,
-            outcome=row.outcome,
-            issued=row.issued,
-            expires=row.expires,
-        )
-        for row in rows[:limit]
-    ]
+    page = [duel_out(row, rankers) for row in rows[:limit]]
     return KnownDuels(duels=page, next=page[-1].duel if len(rows) > limit else None)
+
+
+def duel_out(row: DuelRow, rankers: list[str]) -> KnownDuel:
+    """A duel as clients see it."""
+    return KnownDuel(
+        duel=row.id,
+        query_id=row.query,
+        first=rankers[row.first],
+        second=rankers[row.second],
+        state=row.state,
+        outcome=row.outcome,
+        issued=row.issued,
+        expires=row.expires,
+    )
 
 
 def _health(t: Tournament, query: dict[str, Any]) -> HealthOut:
     well = t.health()
     return HealthOut(
-        duels=_counts(well.counts),
+        duels=counts_out(well.counts),
         joined=well.joined,
         served=well.served,
         told_again=well.told_again,
@@ -226,11 +229,13 @@ def _health(t: Tournament, query: dict[str, Any]) -> HealthOut:
 def _journal(t: Tournament, query: dict[str, Any]) -> JournalPage:
     after, limit = query["after"], query["limit"]
     page = list(islice(t.journal(since=after), limit + 1))
-    events = [EventOut(number=one.number, time=one.time, kind=one.kind, body=_open(one.body)) for one in page[:limit]]
+    events = [
+        EventOut(number=one.number, time=one.time, kind=one.kind, body=open_body(one.body)) for one in page[:limit]
+    ]
     return JournalPage(events=events, next=events[-1].number if len(page) > limit else None)
 
 
-def _open(body: dict[str, Any]) -> dict[str, Any]:
+def open_body(body: dict[str, Any]) -> dict[str, Any]:
     """Without what nobody should know."""
     return {name: value for name, value in body.items() if name not in _SECRET}
 

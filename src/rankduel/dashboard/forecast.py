@@ -1,0 +1,70 @@
+"""When a tournament will end: it is played on, from where it stands, with users made up from what is known."""
+
+from dataclasses import dataclass
+from time import thread_time
+
+import numpy as np
+
+from rankduel.bandits import Bandit
+from rankduel.dashboard.ratings import Ratings
+from rankduel.preferences import Utilities
+from rankduel.simulation import simulate
+
+__all__ = ["Forecast", "forecast"]
+
+_RUNS = 5
+_HORIZON = 20_000_000  # duels after which a run is given up
+_SECONDS = 2.0  # of CPU, for all runs
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """Duels to the end: the median of the runs that were played on, and the least and most. None: it took too long."""
+
+    duels: int | None
+    least: int | None
+    most: int | None
+    runs: int  # that ended
+
+
+class _TooLong(Exception):  # noqa: N818 - no error
+    pass
+
+
+def forecast(kind: type[Bandit], snapshot: bytes, rated: Ratings, *, told: int, seconds: float = _SECONDS) -> Forecast:
+    """Play a bandit on from a snapshot; the duels are those after the first `told`. Each run has a truth of its own,
+    drawn from what is known: the ratings, and how far they may be off.
+
+    It takes `seconds` of CPU at most, and does not hold the interpreter meanwhile.
+    """
+    deadline = thread_time() + seconds
+    ends: list[int] = []
+    random = np.random.default_rng(0)
+
+    def watch(play: object) -> None:
+        if thread_time() > deadline:
+            raise _TooLong
+
+    for run in range(_RUNS):
+        bandit = kind.restore(snapshot)
+        if bandit.n_alive == 1 or bandit.tied:
+            return Forecast(0, 0, 0, _RUNS)
+        told_before = bandit.told
+        try:
+            played = simulate(
+                bandit,
+                Utilities(random.normal(*rated)),
+                horizon=_HORIZON,
+                checkpoints=[_HORIZON],
+                seed=run,
+                kind="copeland",
+                watch=watch,
+            )
+        except _TooLong:
+            break
+        if played.converged_at is None:
+            break
+        ends.append(max(0, told_before + played.converged_at - told))
+    if not ends:
+        return Forecast(None, None, None, 0)
+    return Forecast(round(float(np.median(ends))), min(ends), max(ends), len(ends))

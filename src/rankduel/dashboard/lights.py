@@ -1,0 +1,57 @@
+"""The light of a tournament: good, or what should be looked at, worst first."""
+
+import math
+from dataclasses import dataclass
+
+from rankduel.live import Health, View
+
+__all__ = ["Light", "fair_sides", "light"]
+
+_FEW = 200  # duels that are over before shares are judged
+_JOINED = 0.5  # the least share of duels that should be told in time
+_CHANCE = 0.001  # of a false alarm about the sides, at any time
+_TOSSED = ("CertifiedSparring",)  # bandits that toss a coin for who is first
+
+
+@dataclass(frozen=True, slots=True)
+class Light:
+    """`state` is good, warning or bad; `reasons` say why, in whole sentences."""
+
+    state: str
+    reasons: list[str]
+
+
+def fair_sides(view: View, health: Health) -> float | None:
+    """A p-value, good at any time, of "first and second win equally often"; None where the bandit tosses no coin.
+
+    Who is first is tossed, so that it is an A/A check of pages and clicks: whatever the rankers are, both sides should
+    win half of the duels. By a bet on the side, uniform over its chance.
+    """
+    if view.bandit not in _TOSSED:
+        return None
+    first, second = health.outcomes.get("first", 0), health.outcomes.get("second", 0)
+    n = first + second
+    evidence = math.lgamma(first + 1) + math.lgamma(second + 1) - math.lgamma(n + 2) + n * math.log(2)
+    return min(1.0, math.exp(-evidence)) if evidence < 700 else 0.0
+
+
+def light(view: View, health: Health) -> Light:
+    """What should be looked at."""
+    counts = health.counts
+    bad, warnings = [], []
+    if health.failure is not None:
+        bad.append(f"What has failed: {health.failure}. The server's log has more.")
+    over = counts.told + counts.no_signal + counts.expired
+    if over >= _FEW and health.joined < _JOINED:
+        warnings.append(f"Only {health.joined:.0%} of the duels were told in time; the others teach nothing.")
+    if counts.told >= _FEW and health.conflicts > counts.told / 100:
+        warnings.append(f"{health.conflicts:,} outcomes were told twice and differently: the first one stays.")
+    if counts.told >= _FEW and health.unknown > counts.told / 100:
+        warnings.append(f"{health.unknown:,} outcomes were told of duels that there never were.")
+    p = fair_sides(view, health)
+    if p is not None and p < _CHANCE:
+        warnings.append(f"One side wins too often (p = {p:.1g}): are pages shown as they were made?")
+    decided = view.decision.winner is not None or view.decision.tied
+    if view.status == "paused" and health.failure is None and not decided:
+        warnings.append("It is paused: users see the baseline.")
+    return Light("bad" if bad else "warning" if warnings else "good", bad + warnings)

@@ -1,0 +1,76 @@
+"""The leaderboard: each ranker with its record, an interval for its share of wins, and the evidence against it."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankduel.live import View
+
+__all__ = ["LEVEL", "Line", "interval", "lines"]
+
+LEVEL = 0.95  # of the intervals
+_CARE = 20  # even duels that every ranker is given for the order, so that one lucky duel puts nobody on top
+_TUNED = 25.0  # the variance, in units of one duel's, near which intervals are as narrow as can be
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A ranker. `state` is champion, left, paused, out or retired; the interval holds at any time."""
+
+    ranker: str
+    state: str
+    wins: int
+    losses: int
+    ties: int
+    rate: float
+    low: float
+    high: float
+    evidence: float | None  # against it, a natural logarithm
+    batch: int | None  # from 1 on
+
+
+def interval(rate: float, duels: int) -> tuple[float, float]:
+    """Bounds on the mean chance to win over all duels played: right at all times with probability 0.95 at least.
+
+    Robbins' normal mixture for a martingale with steps in [0, 1]; whoever chose the opponents.
+
+    >>> low, high = interval(0.6, 1_000)
+    >>> round(low, 3), round(high, 3)
+    (0.552, 0.648)
+    """
+    if not duels:
+        return 0.0, 1.0
+    variance = duels / 4 + _TUNED
+    radius = math.sqrt(variance * (math.log(variance / _TUNED) + 2 * math.log(1 / (1 - LEVEL)))) / duels
+    return max(0.0, rate - radius), min(1.0, rate + radius)
+
+
+def lines(view: View) -> list[Line]:
+    """All rankers: the champion, others that are left by their wins, those that are out from the last one on."""
+    alive = set(view.alive.tolist())
+    went = {gone.arm: place for place, gone in enumerate(view.decision.eliminated)}
+    batch_of = {arm: number for number, batch in enumerate(view.batches or (), 1) for arm in batch}
+    wins, losses, ties = view.records.T
+    duels = view.records.sum(1)
+    rates = np.where(duels > 0, (wins + ties / 2) / np.maximum(duels, 1), 0.5).tolist()
+    careful = ((wins + ties / 2 + _CARE / 2) / (duels + _CARE)).tolist()
+
+    def line(arm: int) -> Line:
+        low, high = interval(rates[arm], int(duels[arm]))
+        return Line(
+            view.names[arm], state(arm), int(wins[arm]), int(losses[arm]), int(ties[arm]), rates[arm],
+            low, high, None if view.evidence is None else float(view.evidence[arm]), batch_of.get(arm),
+        )  # fmt: skip
+
+    def state(arm: int) -> str:
+        if arm not in alive:
+            return "retired" if arm in view.retired else "out"
+        return "paused" if arm in view.paused else "champion" if arm == view.champion else "left"
+
+    def order(arm: int) -> tuple[int, float]:
+        if arm in alive:
+            return arm != view.champion, -careful[arm]
+        return 3 if arm in view.retired else 2, -went.get(arm, 0)
+
+    return [line(arm) for arm in sorted(range(len(view.names)), key=order)]

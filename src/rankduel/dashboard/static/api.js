@@ -1,0 +1,55 @@
+// Calls of the service. A problem is thrown as it was told; a server that does not answer is one, too.
+
+export const session = { name: null, scopes: [], token: "", keys: true };
+export const mayChange = () => session.scopes.includes("admin");
+
+export class Problem extends Error {
+  constructor(status, told) {
+    super(told.detail || told.title);
+    this.status = status;
+    this.type = (told.type ?? "").replace("/problems/", "");
+    this.title = told.title;
+    this.told = told;
+  }
+}
+
+export async function call(method, path, body, headers = {}) {
+  const sent = { ...headers };
+  if (body !== undefined) sent["Content-Type"] = "application/json";
+  if (method !== "GET") sent["X-Rankduel-Token"] = session.token;
+  let answer;
+  try {
+    answer = await fetch(path, { method, headers: sent, body: body === undefined ? undefined : JSON.stringify(body), credentials: "same-origin" });
+  } catch {
+    throw new Problem(0, { type: "/problems/no-answer", title: "The server does not answer" });
+  }
+  const text = await answer.text();
+  let told;
+  try {
+    told = JSON.parse(text);
+  } catch {
+    told = answer.ok ? text : { title: `The server answered with status ${answer.status}` };
+  }
+  if (!answer.ok) throw new Problem(answer.status, told);
+  return told;
+}
+
+export const look = (path) => call("GET", path);
+
+export async function whoAmI() {
+  Object.assign(session, await look("/v1/session"));
+}
+
+export async function signIn(key) {
+  Object.assign(session, await call("POST", "/v1/session", undefined, { Authorization: `Bearer ${key}` }));
+}
+
+export async function signOut() {
+  await call("DELETE", "/v1/session");
+  forget();
+}
+
+export const forget = () => Object.assign(session, { name: null, scopes: [], token: "" });
+
+export const at = (name, rest = "") => `/v1/tournaments/${encodeURIComponent(name)}${rest}`;
+export const page = (name, rest = "") => `/t/${encodeURIComponent(name)}${rest}`;

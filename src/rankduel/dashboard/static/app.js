@@ -1,0 +1,236 @@
+// The frame around the pages: where we are, who is signed in, and what has changed since.
+
+import { h, patch } from "./dom.js";
+import { forget, page as at, mayChange, Problem, session, signOut, whoAmI } from "./api.js";
+import * as tournaments from "./tournaments.js";
+import * as create from "./create.js";
+import * as signing from "./sign-in.js";
+import * as overview from "./overview.js";
+import * as timeline from "./timeline.js";
+import * as leaderboard from "./leaderboard.js";
+import * as preferences from "./preferences.js";
+import * as batches from "./batches.js";
+import * as duels from "./duels.js";
+import * as health from "./health.js";
+import * as decision from "./decision.js";
+import { stateOf, status } from "./parts.js";
+
+const TABS = [["", "Overview", overview], ["timeline", "Timeline", timeline], ["leaderboard", "Leaderboard", leaderboard],
+  ["preferences", "Preferences", preferences], ["batches", "Batches", batches], ["duels", "Duels", duels],
+  ["health", "Health", health], ["decision", "Decision", decision]];
+const OFTEN = 1000; // ms between two refreshes, at least
+
+const bar = document.getElementById("bar");
+const banner = document.getElementById("banner");
+const main = document.getElementById("main");
+let here = null; // the page that is shown: { path, module, state, name }
+let source = null;
+let timer = null;
+let lastRefresh = 0;
+let waiting = null;
+let resized = 0;
+
+// Where we are
+
+function find(path) {
+  const parts = path.split("/").slice(1).map(decodeURIComponent);
+  if (path === "/") return { module: tournaments, title: "Tournaments" };
+  if (path === "/new") return { module: create, title: "New tournament" };
+  if (path === "/sign-in") return { module: signing, title: "Sign in" };
+  const tab = parts[0] === "t" && TABS.find(([word]) => word === (parts[2] ?? ""));
+  return tab ? { module: tab[2], title: `${tab[1]} · ${parts[1]}`, tab: tab[0], name: parts[1], item: parts[3] } : null;
+}
+
+export function go(path, replace = false) {
+  history[replace ? "replaceState" : "pushState"](null, "", path);
+  show();
+}
+
+async function show() {
+  const found = find(location.pathname);
+  const samePage = here && found && here.module === found.module && here.name === found.name;
+  const before = here;
+  if (here && !samePage) here.module.leave?.(here.state);
+  here = found && { ...found, state: samePage ? before.state : {}, data: samePage ? before.data : null, go, refresh, redraw };
+  if (!samePage) {
+    document.title = found ? `${found.title} · rankduel` : "Not found · rankduel";
+    lastRefresh = 0;
+    frame();
+  }
+  watch();
+  if (!found) return nothing("There is no such page", "The address may be old, or mistyped.");
+  if (!samePage && main.firstChild && before) main.classList.add("waiting");
+  await refresh(true);
+  main.classList.remove("waiting");
+  main.querySelector(".tabs [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
+  if (!samePage && before) {
+    scrollTo(0, 0);
+    main.focus({ preventScroll: true });
+  }
+}
+
+// Look again, and change what differs. One refresh at a time.
+export async function refresh(now = false) {
+  if (waiting) {
+    waiting.again = true;
+    return waiting.promise;
+  }
+  clearTimeout(timer);
+  const wait = Math.max(0, lastRefresh + (here?.module.every ?? OFTEN) - Date.now());
+  if (!now && wait) {
+    timer = setTimeout(() => refresh(true), wait);
+    return undefined;
+  }
+  lastRefresh = Date.now();
+  const place = here;
+  waiting = { again: false };
+  waiting.promise = run(place);
+  await waiting.promise;
+  const { again } = waiting;
+  waiting = null;
+  if (place !== here) return refresh(true);
+  if (again) return refresh();
+  return undefined;
+}
+
+async function run(place) {
+  try {
+    const data = place.module.load ? await place.module.load(place) : {};
+    if (place !== here) return;
+    place.data = data;
+    if (place.name) {
+      place.status = stateOf(data.overview);
+      frame();
+    }
+    redraw();
+    say(null);
+  } catch (error) {
+    if (place === here) failed(error, place);
+  }
+}
+
+// Draw the page again from what was loaded last.
+function redraw() {
+  if (!here?.data) return;
+  patch(main, here.name ? tabs(here) : null, here.module.view(here, here.data));
+  here.module.after?.(here, here.data, main);
+}
+
+function failed(error, place) {
+  if (!(error instanceof Problem)) {
+    console.error(error);
+    return nothing("This page has failed", String(error));
+  }
+  if (error.status === 401) {
+    const why = session.name === null ? error.type : "session-over"; // the browser has dropped its cookie, or the server does not take it
+    forget();
+    return go(`/sign-in?then=${encodeURIComponent(location.pathname)}&why=${why}`, true);
+  }
+  if (error.status === 0 || error.status === 503) {
+    say("The server does not answer. What you see may be old; it is tried again every few seconds.");
+    if (!main.firstChild) nothing("The server does not answer", "This page appears by itself as soon as it does.");
+    timer = setTimeout(() => refresh(true), 2000);
+    return undefined;
+  }
+  if (error.type === "unknown-tournament") {
+    source?.events.close(); // nothing will happen here
+    source = null;
+    return nothing(`There is no tournament “${place.name}”`, "It may have another name, or be kept in another storage.");
+  }
+  if (error.type === "unknown-duel") return nothing("There is no such duel", error.message);
+  if (error.type === "wrong-scope") return nothing("Your key may not look at this", "Sign in with a key that has the scope read or admin.");
+  return nothing(error.title, error.message);
+}
+
+function nothing(title, text) {
+  document.title = `${title} · rankduel`;
+  patch(main, h("section", { class: "nothing" }, h("h1", null, title), h("p", null, text),
+    h("p", null, h("a", { href: "/" }, "All tournaments"))));
+}
+
+// The frame
+
+function frame() {
+  const signedIn = session.name !== null;
+  patch(bar,
+    h("a", { class: "mark", href: "/", "aria-label": "rankduel: all tournaments" }, h("span", { "aria-hidden": "true" }, "rankduel")),
+    here?.name ? h("span", { class: "crumb" }, h("a", { href: at(here.name) }, here.name), here.status ? status(here.status) : null) : null,
+    h("span", { class: "space" }),
+    signedIn && session.keys ? h("span", { class: "who" }, session.name, mayChange() ? null : h("span", { class: "tag" }, "read-only"),
+      h("button", { class: "plain", onclick: leave }, "Sign out")) : null);
+}
+
+async function leave() {
+  await signOut();
+  go("/sign-in?why=signed-out");
+}
+
+const tabs = (place) => h("nav", { class: "tabs", "aria-label": "Pages of this tournament" },
+  TABS.map(([word, title]) => h("a", { href: at(place.name, word && `/${word}`), "aria-current": word === place.tab ? "page" : null }, title)));
+
+function say(text) {
+  banner.hidden = !text;
+  if (banner.textContent !== (text ?? "")) banner.textContent = text ?? "";
+}
+
+// What has changed: the server says so
+
+function watch() {
+  const path = !here || here.module === signing || here.module === create ? null
+    : here.name ? `/v1/watch?tournament=${encodeURIComponent(here.name)}` : "/v1/watch";
+  if (source?.path === path) return;
+  source?.events.close();
+  clearTimeout(source?.later);
+  source = path && { path };
+  if (source) follow(source);
+}
+
+function follow(mine) {
+  mine.events = new EventSource(mine.path);
+  mine.events.addEventListener("change", () => {
+    if (!document.hidden && mine === source) refresh();
+  });
+  mine.events.onopen = () => clearTimeout(mine.later);
+  mine.events.onerror = () => {
+    clearTimeout(mine.later);
+    mine.later = setTimeout(() => {
+      if (mine !== source) return;
+      refresh(true); // it says what is wrong
+      if (mine.events.readyState === EventSource.CLOSED) follow(mine);
+    }, 2500);
+  };
+}
+
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden && here) refresh();
+});
+document.addEventListener("click", (event) => {
+  const link = event.target.closest?.("a[href^='/']");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button || link.hasAttribute("download") || link.target) return;
+  event.preventDefault();
+  go(link.getAttribute("href"));
+});
+addEventListener("popstate", show);
+addEventListener("resize", () => {
+  cancelAnimationFrame(resized);
+  resized = requestAnimationFrame(redraw);
+});
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+
+async function start() {
+  try {
+    await whoAmI();
+  } catch (error) {
+    if (error.status === 401 && location.pathname !== "/sign-in") {
+      history.replaceState(null, "", `/sign-in?then=${encodeURIComponent(location.pathname)}`);
+    } else if (error.status !== 401) {
+      frame();
+      failed(error, {});
+      setTimeout(start, 2000);
+      return;
+    }
+  }
+  show();
+}
+
+start();

@@ -1,0 +1,88 @@
+"""What the dashboard says in whole sentences."""
+
+from rankduel.dashboard.forecast import Forecast
+from rankduel.live import DuelRow, View
+
+__all__ = ["sentence", "why_they_met"]
+
+
+def sentence(view: View, outlook: Forecast | None, per_day: float, *, failing: bool = False) -> str:
+    """Where a tournament stands, in one sentence."""
+    names, confidence = view.names, view.decision.confidence
+    sure = "" if confidence.delta is None else f" with {100 * (1 - confidence.delta):g} % certainty"
+    left = f"{len(view.alive):,} of {_rankers(len(names))} remain"
+    after, leads = f"after {view.told:,} duels", f"{names[view.champion]} leads"
+    if view.decision.winner is not None:
+        text = f"Decided{sure}: {names[view.decision.winner]} is the best of {_rankers(len(names))}, {after}"
+    elif view.decision.tied:
+        text = f"Decided{sure}: {_listed([names[arm] for arm in view.decision.tied])} are tied, {after}"
+    elif failing:
+        text = f"It has failed, and users see the baseline; {left}, {after}"
+    elif view.status == "stopped":
+        text = f"Stopped before a decision: {left}, and {leads} {after}"
+    elif not view.told:
+        text = f"Not a single outcome yet: {left}"
+    elif outlook is None:
+        text = f"{left}; {leads} {after}"
+    elif outlook.duels is None:
+        text = f"{left}; {leads} {after}; the end cannot be foreseen yet"
+    else:
+        days = f", {_time(outlook.duels / per_day)} at today's traffic," if view.status == "running" and per_day else ""
+        text = f"{left}; {leads}; about {_rounded(outlook.duels)} duels{days} to a decision{sure}"
+    return f"Paused. {text}." if view.status == "paused" and not text.startswith("Decided") else f"{text}."
+
+
+def why_they_met(view: View, duel: DuelRow) -> str:
+    """Why a bandit lets two rankers meet, and what is known of them by now."""
+    first, second = view.names[duel.first], view.names[duel.second]
+    if duel.first == duel.second:
+        return f"{view.bandit} let {first} meet itself: it is nearly sure of it."
+    won, lost = view.wins.get((duel.first, duel.second), 0), view.wins.get((duel.second, duel.first), 0)
+    ties = view.ties.get((min(duel.first, duel.second), max(duel.first, duel.second)), 0)
+    met = won + lost + ties
+    record = f"They have met {met:,} times up to now: {first} won {won:,}, {second} {lost:,}, {ties:,} were ties."
+    return f"{_IDEAS.get(view.bandit, f'It is the choice of {view.bandit}.')} {record}"
+
+
+_IDEAS = {
+    "CertifiedSparring": "One of them looked best when ratings were drawn at random within their uncertainty; the "
+    "other is the opponent that promised most evidence for the least harm to users. A coin decided who is first.",
+    "MergeDTS": "They are in the same batch, whose turn it was: the first one won a sampled tournament in it, the "
+    "second looked most likely to beat it.",
+    "MergeRUCB": "They are in the same batch, whose turn it was: the first one may be the best in it, the second may "
+    "beat it by the widest margin.",
+    "Uniform": "All pairs that are left meet equally often.",
+}
+
+
+def _rankers(n: int) -> str:
+    return "1 ranker" if n == 1 else f"{n:,} rankers"
+
+
+def _listed(names: list[str]) -> str:
+    if len(names) > 5:
+        return f"{', '.join(names[:4])} and {len(names) - 4} more"
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+
+
+def _rounded(n: int) -> str:
+    """Two digits that count.
+
+    >>> _rounded(212_345), _rounded(87)
+    ('210,000', '87')
+    """
+    unit = 10 ** max(0, len(str(n)) - 2)
+    return f"{round(n / unit) * unit:,}"
+
+
+def _time(days: float) -> str:
+    """A time as people say it.
+
+    >>> _time(2.1), _time(0.2), _time(0.001), _time(90)
+    ('2 days', '5 hours', '1 minute', '3 months')
+    """
+    for unit, length, most in (("minute", 1 / 1440, 90), ("hour", 1 / 24, 36), ("day", 1.0, 60), ("month", 30.0, 24)):
+        count = max(1, round(days / length))
+        if count <= most:
+            return f"{count} {unit}" if count == 1 else f"{count} {unit}s"
+    return f"{days / 365:,.0f} years"

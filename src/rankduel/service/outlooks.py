@@ -1,0 +1,66 @@
+"""What takes a second to compute and is looked at often: ratings, harm and the forecast of each tournament."""
+
+import asyncio
+import logging
+from dataclasses import dataclass
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from rankduel.dashboard import Forecast, Harm, forecast, harm, ratings
+from rankduel.live import Tournament
+
+if TYPE_CHECKING:
+    from rankduel.service.service import Service
+
+__all__ = ["Outlook", "Outlooks"]
+
+_EVERY = 30.0  # seconds between two computations
+_log = logging.getLogger("rankduel.service")
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What was computed when the journal had so many events."""
+
+    number: int
+    told: int
+    harm: Harm | None
+    forecast: Forecast | None  # None where there is nothing to foresee
+
+
+class Outlooks:
+    """The last outlook of each tournament; a new one is begun when somebody looks and the last one is old."""
+
+    def __init__(self, service: "Service") -> None:
+        self._service = service
+        self._found: dict[str, Outlook] = {}
+        self._begun: dict[str, float] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def of(self, t: Tournament) -> Outlook | None:
+        """What is known now, at once."""
+        found = self._found.get(t.name)
+        due = monotonic() - self._begun.get(t.name, -_EVERY) >= _EVERY
+        if due and not self._tasks and (found is None or found.number != t.number):
+            self._begun[t.name] = monotonic()
+            task = asyncio.create_task(self._compute(t))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        return found
+
+    async def _compute(self, t: Tournament) -> None:
+        try:
+            self._found[t.name] = await self._service.off(outlook, t)
+        except Exception as error:
+            _log.error("no outlook", extra={"tournament": t.name, "error": repr(error)})
+
+
+def outlook(t: Tournament) -> Outlook:
+    """Compute it; another thread should."""
+    view = t.view()
+    rated = ratings(view)
+    ends = view.enough is not None or view.batches is not None
+    foreseen = None
+    if ends and view.told and view.decision.winner is None and not view.decision.tied and view.status != "stopped":
+        foreseen = forecast(*t.snapshot(), rated, told=view.told)
+    return Outlook(view.number, view.told, harm(view, rated), foreseen)

@@ -1,0 +1,18 @@
+"""A browser for all tests of a process, or skip them and say why."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from dashboard.browsers import FLAGS, PROGRAM
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    if PROGRAM is None:
+        pytest.skip("no Chromium: Debian has it, apt-get install chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=PROGRAM, args=list(FLAGS))
+        yield browser
+        browser.close()

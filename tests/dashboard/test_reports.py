@@ -1,0 +1,189 @@
+"""What pages say: views, lines, grids, ratings, forecasts, sentences and reports, from tournaments that were played."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rankduel as rd
+from dashboard.tournaments import names, play
+from rankduel.dashboard import Forecast, forecast, grid, harm, light, lines, markdown, ratings, report, sentence
+from rankduel.dashboard.lights import fair_sides
+from rankduel.dashboard.lines import interval
+from rankduel.dashboard.ratings import Ratings
+from rankduel.dashboard.words import why_they_met
+from rankduel.live import Tournament
+
+TRUE = np.linspace(1, 0, 12)
+
+
+@pytest.fixture(scope="module")
+def t(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tournament]:
+    """Twelve rankers, some of them out, with ties and duels of a ranker with itself."""
+    url = f"sqlite:///{tmp_path_factory.mktemp('reports')}/duels.db"
+    with Tournament.create("t", rankers=names(12), storage=url, baseline="ranker-6", bandit="Uniform", seed=1) as t:
+        play(t, 6_000, TRUE.tolist())
+        t.tell_many([(duel, rd.Outcome.TIE) for duel in t.ask_many([(None, None)] * 100)])
+        t.pause("a | b", by="ann")
+        t.start(by="ben")
+        yield t
+
+
+def test_a_view_has_the_numbers_of_the_tournament(t: Tournament) -> None:
+    view = t.view()
+    assert t.view() is view  # nothing has happened
+    met = [
+        (names(12).index(one.first), names(12).index(one.second), one.wins, one.losses, one.ties)
+        for one in t.preferences()
+    ]
+    assert [tuple(row) for row in view.meetings.tolist()] == met
+    stands = {one.ranker: [one.wins, one.losses, one.ties] for one in t.leaderboard()}
+    assert dict(zip(view.names, view.records.tolist(), strict=True)) == stands
+    assert {line.ranker: [line.wins, line.losses, line.ties] for line in lines(view)} == stands
+    play(t, 500, TRUE.tolist(), seed=9)
+    assert t.view().told == view.told + 500
+
+
+def test_the_audit_is_the_journal_without_outcomes(t: Tournament) -> None:
+    others = [event for event in t.journal() if event.kind != "told"]
+    assert t.audit() == others[::-1]
+    assert t.audit(limit=1, before=others[-1].number) == [others[-2]]
+    times = [event.time for event in t.journal() if event.kind == "told"]
+    for moment in (0.0, times[0], times[3000], times[-1], times[-1] + 1):
+        assert t.told_since(moment) == sum(time >= moment for time in times)
+
+
+def test_ratings_find_the_truth_and_harm_is_measured_against_the_baseline(t: Tournament) -> None:
+    view = t.view()
+    rated = ratings(view)
+    assert np.abs((rated.means - rated.means.mean()) - (TRUE - TRUE.mean())).max() < 0.25
+    found = harm(view, rated)
+    assert found is not None
+    chance = 1 / (1 + np.exp(TRUE - TRUE[6])) - 0.5  # of the baseline to be better than each; all meet equally often
+    assert found.against == "ranker-6"
+    assert found.per_page == pytest.approx(chance.mean(), abs=0.02)
+    assert found.pages == pytest.approx(found.per_page * view.told)
+    unknown = replace(view, settings=replace(view.settings, baseline="none of them"))
+    assert harm(unknown, rated) is None
+
+
+def test_a_grid_holds_every_duel_between_its_groups(t: Tournament) -> None:
+    view = t.view()
+    order = [view.names.index(line.ranker) for line in lines(view)]
+    wins = np.zeros((12, 12), int)
+    for (won, lost), count in view.wins.items():
+        wins[won, lost] += count
+    wins = wins[np.ix_(order, order)]
+    whole = grid(view, 100)
+    assert (whole.group, whole.rankers) == (1, [view.names[arm] for arm in order])
+    assert {(row, column): (won, lost) for row, column, won, lost, _ in whole.cells} == {
+        (i, j): (wins[i, j], wins[j, i]) for i in range(12) for j in range(i + 1, 12)
+    }
+    grouped = grid(view, 5)
+    assert grouped.group == 3
+    for row, column, won, lost, _ in grouped.cells:
+        assert won == wins[3 * row : 3 * row + 3, 3 * column : 3 * column + 3].sum()
+        assert lost == wins[3 * column : 3 * column + 3, 3 * row : 3 * row + 3].sum()
+    part = grid(view, 100, 4, 9)
+    assert (part.rankers, part.first, part.total) == (whole.rankers[4:9], 4, 12)
+    assert {tuple(cell) for cell in part.cells} == {
+        (row - 4, column - 4, *more) for row, column, *more in whole.cells if row >= 4 and column < 9
+    }
+
+
+def test_intervals_hold_the_truth_at_all_times() -> None:
+    """Of 400 runs of 3,000 duels, looked at after each: 5 % may miss. More than 44 would happen once in 10^6.
+
+    Intervals that hold at one time only (1.96 standard errors) miss in most runs.
+    """
+    random = np.random.default_rng(1)
+    wins = np.cumsum(random.random((400, 3000)) < 0.5, axis=1)
+    n = np.arange(1, 3001)
+    radius = np.array([interval(0.5, int(k))[1] - 0.5 for k in n])
+    apart = np.abs(wins / n - 0.5)
+    assert (apart > np.where(radius < 0.5, radius, 1.0)).any(1).sum() <= 44
+    assert (apart > 1.96 * 0.5 / np.sqrt(n)).any(1).sum() > 100
+
+
+def test_a_forecast_is_near_what_happens(tmp_path: Path) -> None:
+    """On average within a factor of three of what then happens, where the truth is as the model assumes."""
+    ratio = []
+    for seed in range(10):
+        truth = rd.Utilities(np.random.default_rng(seed).normal(0, 0.4, 16))
+        bandit = rd.CertifiedSparring(16, delta=0.05, seed=seed)
+        rd.simulate(bandit, truth, horizon=300, seed=seed)
+        if bandit.n_alive == 1:
+            continue
+        kept, told = bandit.snapshot(), bandit.told
+        wins = {
+            pair: count
+            for i, j, won, lost in bandit.meetings.tolist()
+            for pair, count in (((i, j), won), ((j, i), lost))
+            if count
+        }
+        real = rd.simulate(bandit, truth, horizon=10**7, seed=100 + seed).converged_at
+        with Tournament.create("t", rankers=names(16), storage=f"sqlite:///{tmp_path}/{seed}.db") as t:
+            rated = ratings(replace(t.view(), wins=wins))
+        found = forecast(rd.CertifiedSparring, kept, rated, told=told, seconds=20)
+        assert real
+        assert found.duels is not None
+        ratio.append(math.log(max(1, found.duels) / real))
+    assert len(ratio) > 5
+    assert abs(np.mean(ratio)) < math.log(3), ratio
+
+
+def test_a_forecast_does_not_take_for_ever() -> None:
+    bandit = rd.CertifiedSparring(50, seed=1)
+    same = Ratings(np.zeros(50), np.zeros(50))
+    assert forecast(rd.CertifiedSparring, bandit.snapshot(), same, told=0, seconds=0.3) == Forecast(None, None, None, 0)
+
+
+def test_sentences(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/duels.db"
+    with Tournament.create("t", rankers=names(3), storage=url, delta=0.05, seed=1) as t:
+        assert sentence(t.view(), None, 0) == "Not a single outcome yet: 3 of 3 rankers remain."
+        t.tell(t.ask(), rd.Outcome.FIRST)
+        view, lead = t.view(), t.champion
+        assert sentence(view, None, 0) == f"3 of 3 rankers remain; {lead} leads after 1 duels."
+        told = sentence(view, Forecast(212_345, 1, 2, 5), per_day=105_000)
+        end = "about 210,000 duels, 2 days at today's traffic, to a decision with 95 % certainty."
+        assert told == f"3 of 3 rankers remain; {lead} leads; {end}"
+        assert "cannot be foreseen" in sentence(view, Forecast(None, None, None, 0), 1)
+        assert sentence(view, None, 0, failing=True).startswith("It has failed, and users see the baseline;")
+        assert "won" in why_they_met(view, t.duels()[0])
+        t.pause()
+        assert sentence(t.view(), None, 0).startswith("Paused. 3 of 3")
+        t.start()
+        play(t, 20_000, [2.0, 0.0, 0.0])
+        assert sentence(t.view(), None, 0).startswith("Decided with 95 % certainty: ranker-0 is the best of 3 rankers")
+        t.stop()
+        assert sentence(t.view(), None, 0).startswith("Decided")
+
+
+def test_lights(t: Tournament) -> None:
+    view, well = t.view(), t.health()
+    assert light(view, well).state == "good"
+    assert light(view, replace(well, failure="OSError: disk full")).state == "bad"
+    lost = replace(well, counts=replace(well.counts, told=300, expired=700))
+    assert "Only 30% of the duels were told in time" in light(view, lost).reasons[0]
+    assert fair_sides(view, well) is None
+    tossed = replace(view, bandit="CertifiedSparring")
+    assert fair_sides(tossed, replace(well, outcomes={"first": 500, "second": 510})) == 1
+    assert light(tossed, replace(well, outcomes={"first": 700, "second": 300})).state == "warning"
+
+
+def test_a_report_is_markdown_whatever_the_names_are(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/duels.db"
+    odd = ["a|b", "`code`", "<script>"]
+    with Tournament.create("*t* | [x](y)", rankers=odd, storage=url, seed=1) as t:
+        play(t, 500, [0.0, 0.0, 0.0])
+        made = report(t)
+        text = markdown(made)
+    assert text.startswith("# \\*t\\* \\| \\[x\\](y)\n")
+    rows = [line for line in text.splitlines() if line.startswith("| `")]
+    assert len(rows) == 3
+    assert all(row.replace("\\|", "").count("|") == 7 for row in rows)
+    assert made.duels == 500
