@@ -55,14 +55,20 @@ def on_terminal(
     ) as process:
         os.close(end)
         received = ""
-        deadline = time.monotonic() + 60
-        while chunk := _read(terminal, deadline):
-            received += chunk
-            assert time.monotonic() < deadline, plain(received)[-1000:]
-            if stop_at is not None and re.search(stop_at, plain(received)):
-                process.send_signal(signal.SIGINT)
-                stop_at = None
-        os.close(terminal)
+        deadline, stop_again = time.monotonic() + 60, 0.0
+        try:
+            while chunk := _read(terminal, deadline):
+                received += chunk
+                assert time.monotonic() < deadline, plain(received)[-1000:]
+                # A person whose Ctrl-C came in a moment when Python swallows it presses it again.
+                if stop_at is not None and time.monotonic() > stop_again and re.search(stop_at, plain(received)):
+                    process.send_signal(signal.SIGINT)
+                    stop_again = time.monotonic() + 10
+        except BaseException:
+            process.kill()
+            raise
+        finally:
+            os.close(terminal)
         stdout = process.stdout.read() if process.stdout else b""
     return process.returncode, stdout.decode(), received
 
