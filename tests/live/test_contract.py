@@ -47,7 +47,15 @@ def test_what_is_committed_is_read(url: str) -> None:
     assert done.results == [Told(Status.ACCEPTED, "tie"), Told(Status.ACCEPTED, "first")]
     told = Event(2, 2.0, "told", {"duel": "1-1", "first": 3, "second": 4, "outcome": "tie"})
     assert done.events["x"] == [told, Event(3, 2.0, "told", told.body | {"duel": "1-2", "outcome": "first"})]
-    counts = {"issued": 1, "told": 2, "pages": 2, "delay 1": 2, "outcome tie": 1, "outcome first": 1}
+    counts = {
+        "issued": 1,
+        "told": 2,
+        "pages": 2,
+        "delay 1": 2,
+        "outcome tie": 1,
+        "outcome first": 1,
+        "recovered asks": 1,
+    }
     assert done.counts["x"] == counts
     assert storage.duel("x", 1, 1) == storage.duels_of("x", ["p", "q"])["q"] == row(1, "q", state="told", outcome="tie")
     storage.close()

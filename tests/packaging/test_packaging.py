@@ -109,7 +109,9 @@ def test_wheel_has_what_users_need_and_no_more(built: Built) -> None:
     kernels = {name.removesuffix(".pyx") for name in names if name.endswith(".pyx")}
     assert kernels == {name.partition(".")[0] for name in names if name.endswith(".so")}
     assert "rankduel/py.typed" in names
-    assert [name for name in names if name.endswith((".c", ".cpp", ".o", ".html"))] == []
+    own = "rankduel/dashboard/static/"
+    assert [name for name in names if name.endswith((".c", ".cpp", ".o", ".html")) and not name.startswith(own)] == []
+    assert {"index.html", "style.css"} <= {name.removeprefix(own) for name in names if name.startswith(own)}
     assert [name for name in names if not name.startswith(("rankduel/", "rankduel-"))] == []
     assert any(name.endswith("licenses/LICENSE") for name in names)
     assert "License-Expression: Apache-2.0" in described

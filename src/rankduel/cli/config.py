@@ -26,6 +26,7 @@ ABOUT = {
     "wrong_keys_burst": "wrong keys at once, above that rate",
     "keys_every": "seconds after which a key that was made or revoked elsewhere is known",
     "connections": "at once",
+    "session": "seconds that somebody who has signed in to the dashboard may stay",
     "keep_alive": "seconds that an idle connection is kept open; longer than your proxy keeps its own",
     "stop_within": "seconds that unfinished requests have after SIGTERM",
     "access_log": "a line for each request",
