@@ -290,7 +290,7 @@ class Tournament:
             refused[f"serve {why}"] = refused.get(f"serve {why}", 0) + 1
             return self._no_duel(why)
         try:
-            duel = self._state.choose()
+            duel = self._state.choose(f"{self._session}-{self._issued + 1}")
         except Exception as error:
             self._fail(error)
             return self._no_duel("failed")
@@ -871,6 +871,7 @@ def _made(
         interleaving=repr(interleaving_from(interleaving)),
         expires_after=float(expires_after),
         salt=secrets.token_hex(16),
+        tossed=True,
         **_dials(dials),
     )
     _check_window(settings.attribution, settings.expires_after)
@@ -928,7 +929,7 @@ def _check_window(attribution: dict[str, Any] | None, expires_after: float) -> N
 
 
 def _check_same(name: str, stored: Settings, given: Settings, *, seeded: bool) -> None:
-    ignored = {"salt"} if seeded else {"salt", "seed"}
+    ignored = {"salt", "tossed"} if seeded else {"salt", "tossed", "seed"}
     for setting, value in vars(given).items():
         if setting not in ignored and vars(stored)[setting] != value:
             raise TournamentExists(f"{name!r} is there with {setting}={vars(stored)[setting]!r}, not {value!r}")
