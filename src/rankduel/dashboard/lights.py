@@ -10,7 +10,7 @@ __all__ = ["Light", "fair_sides", "light"]
 _FEW = 200  # duels that are over before shares are judged
 _JOINED = 0.5  # the least share of duels that should be told in time
 _CHANCE = 0.001  # of a false alarm about the sides, at any time
-_TOSSED = ("CertifiedSparring",)  # bandits that toss a coin for who is first
+_TOSSES = ("CertifiedSparring",)  # bandits that toss a coin for who is first, where the tournament does not
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +22,13 @@ class Light:
 
 
 def fair_sides(view: View, health: Health) -> float | None:
-    """A p-value, good at any time, of "first and second win equally often"; None where the bandit tosses no coin.
+    """A p-value, good at any time, of "first and second win equally often"; None where nobody tosses for the sides.
 
-    Who is first is tossed, so that it is an A/A check of pages and clicks: whatever the rankers are, both sides should
-    win half of the duels. By a bet on the side, uniform over its chance.
+    Each duel is an A/A check of pages and clicks: a coin says who is first, and nobody else knows it. So whatever the
+    rankers are, whoever chose them, and however that hangs on what happened before, each outcome that is no tie is
+    "first" with a chance of 1/2. By a bet on the side, uniform over its chance, and Ville's inequality.
     """
-    if view.bandit not in _TOSSED:
+    if not view.settings.tossed and view.bandit not in _TOSSES:
         return None
     first, second = health.outcomes.get("first", 0), health.outcomes.get("second", 0)
     n = first + second

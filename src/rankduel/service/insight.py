@@ -1,10 +1,8 @@
 """The calls that explain: where a tournament stands in words, who beats whom, why a duel was as it was, the report."""
 
 import json
-from collections.abc import Callable
-from functools import partial
 from time import time as now
-from typing import Any, TypeVar
+from typing import Any
 
 from msgspec import Struct
 
@@ -12,10 +10,13 @@ from rankduel.dashboard import (
     Forecast,
     Grid,
     Harm,
+    Known,
     Light,
     Line,
     Report,
+    fair_sides,
     grid,
+    known_of,
     light,
     lines,
     markdown,
@@ -23,18 +24,19 @@ from rankduel.dashboard import (
     sentence,
     why_they_met,
 )
-from rankduel.dashboard.lights import fair_sides
-from rankduel.live import Tournament, View
+from rankduel.dashboard.lines import LEVEL
+from rankduel.live import Tournament, View, past
 from rankduel.service.bodies import CountsOut, EventOut, KnownDuel
-from rankduel.service.calls import Call, Parameter, Plain, Request
+from rankduel.service.calls import Call, Parameter, Plain, Request, looking
 from rankduel.service.outlooks import Outlook
 from rankduel.service.problems import Problem
-from rankduel.service.standing import counts_out, duel_out, open_body
+from rankduel.service.standing import LINES, NONE, counts_out, duel_fields, event_out, open_settings
 
 __all__ = ["CALLS"]
 
 _DAY = 86_400.0
-T = TypeVar("T")
+_EXPLAINED = 1_000  # duels whose explanation is remembered
+Explained = dict[tuple[str, str], tuple[str, Known | None]]  # by tournament and duel
 
 
 class Overview(Struct):
@@ -103,11 +105,12 @@ class SignalOut(Struct):
 class DuelDetail(KnownDuel):
     """A duel, with the page that was shown, what users did on it, and why these two met."""
 
-    page: dict[str, Any] | None
+    page: dict[str, Any] | None  # its `lists` are the best documents of both rankers, where they were sent
+    clicks: list[Any] | None  # the documents, where clicks were told; the others are signals
     signals: list[SignalOut]
     propensity: list[float] | None
     why: str
-    learnt: bool
+    known: Known | None  # of the two when it was asked for; None: it is too long ago
 
 
 class Audit(Struct):
@@ -142,67 +145,85 @@ async def overview(request: Request) -> Overview:
     return await request.service.off(_overview, t, request.service.outlooks.of(t))
 
 
-async def standings(request: Request) -> Standings:
+@looking
+def standings(t: Tournament, query: dict[str, Any]) -> Standings:
     """The whole leaderboard, with intervals, evidence and batches."""
-    return await _look(request, _standings)
+    view = t.view()
+    return Standings(rankers=lines(view), enough=view.enough, level=LEVEL)
 
 
-async def matrix(request: Request) -> Grid:
+@looking
+def matrix(t: Tournament, query: dict[str, Any]) -> Grid:
     """Who beats whom, in the order of the leaderboard, in at most so many rows and columns."""
-    query = request.query
-    return await _look(request, partial(_grid, query["cells"], query["first"], query["last"] or None))
+    return grid(t.view(), query["cells"], query["first"], query["last"] or None)
 
 
-async def batches(request: Request) -> Batches:
+@looking
+def batches(t: Tournament, query: dict[str, Any]) -> Batches:
     """The groups in which rankers meet now."""
-    return await _look(request, _batches)
+    view = t.view()
+    place = {line.ranker: number for number, line in enumerate(lines(view))}
+    groups = view.batches if view.batches is not None else (tuple(view.alive.tolist()),)
+    found = []
+    for group in groups:
+        names = sorted((view.names[arm] for arm in group), key=place.__getitem__)
+        found.append(Batch(champion=names[0], rankers=names))
+    return Batches(bandit=view.bandit, divided=view.batches is not None, batches=found)
 
 
 async def show_duel(request: Request) -> DuelDetail:
-    """One duel: its page, what users did, and why these two met."""
-    return await _look(request, partial(_duel, request.path["duel"]))
+    """One duel: both lists, the page, what users did, and why these two met."""
+    service = request.service
+    t = await service.tournament(request.path["name"])
+    return await service.off(_duel, t, request.path["duel"], service.explained)
 
 
-async def audit(request: Request) -> Audit:
+@looking
+def audit(t: Tournament, query: dict[str, Any]) -> Audit:
     """What operators and guardrails did, newest first."""
-    return await _look(request, partial(_audit, request.query["limit"], request.query["after"]))
+    limit = query["limit"]
+    found = t.audit(limit + 1, query["after"] or None)
+    events = [event_out(event) for event in found[:limit]]
+    for event in events:
+        if event.kind == "created":
+            event.body["rankers"] = len(event.body["rankers"])
+    return Audit(events=events, next=events[-1].number if len(found) > limit else None)
 
 
-async def checks(request: Request) -> Checks:
+@looking
+def checks(t: Tournament, query: dict[str, Any]) -> Checks:
     """What should be looked at, and what the guardrails have seen."""
-    return await _look(request, _checks)
+    view, well, counters = t.view(), t.health(), t.counters()
+    rails = [rail | {"events": counters.get(f"action {rail['action']}", 0)} for rail in view.settings.guardrails]
+    return Checks(
+        light=light(view, well), sides=fair_sides(view, well), pages=counters.get("pages", 0), guardrails=rails
+    )
 
 
-async def report_json(request: Request) -> Report:
+@looking
+def report_json(t: Tournament, query: dict[str, Any]) -> Report:
     """The decision as a document, for programs."""
-    return await _look(request, report)
+    return report(t)
 
 
-async def report_markdown(request: Request) -> Plain:
+@looking
+def report_markdown(t: Tournament, query: dict[str, Any]) -> Plain:
     """The decision as a document, in Markdown."""
-    made = await _look(request, report)
-    name = "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in made.tournament)[:80]
+    name = "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in t.name)[:80]
     disposition = f'attachment; filename="{name}.md"'.encode()
-    text = markdown(made).encode()
+    text = markdown(report(t)).encode()
     return Plain(text, b"text/plain; charset=utf-8", headers=((b"content-disposition", disposition),))
-
-
-async def _look(request: Request, look: Callable[[Tournament], T]) -> T:
-    t = await request.service.tournament(request.path["name"])
-    return await request.service.off(look, t)
 
 
 def _overview(t: Tournament, known: Outlook | None) -> Overview:
     view, health = t.view(), t.health()
     begun = next(t.journal()).time
-    per_day = _per_day(t, begun)
+    per_day, foreseen = _per_day(t, begun), _since(view, known)
     confidence = view.decision.confidence
-    settings = open_body(view.settings.to_dict())
-    del settings["rankers"]
     return Overview(
         name=t.name,
         status=view.status,
-        sentence=_sentence(view, known, per_day, failing=health.failure is not None),
+        sentence=sentence(view, foreseen, per_day, failing=health.failure is not None),
         champion=view.names[view.champion],
         winner=None if view.decision.winner is None else view.names[view.decision.winner],
         tied=[view.names[arm] for arm in view.decision.tied],
@@ -214,23 +235,20 @@ def _overview(t: Tournament, known: Outlook | None) -> Overview:
         certainty=None if confidence.delta is None else 1 - confidence.delta,
         light=light(view, health),
         duels=counts_out(health.counts),
-        forecast=None if known is None else _since(view, known),
+        forecast=foreseen,
         harm=None if known is None else known.harm,
-        settings=settings,
+        settings=open_settings(view.settings),
         begun=begun,
         number=view.number,
     )
 
 
-def _sentence(view: View, known: Outlook | None, per_day: float, *, failing: bool) -> str:
-    return sentence(view, None if known is None else _since(view, known), per_day, failing=failing)
-
-
-def _since(view: View, known: Outlook) -> Forecast | None:
+def _since(view: View, known: Outlook | None) -> Forecast | None:
     """The forecast, less the duels since it was made."""
-    made, more = known.forecast, view.told - known.told
-    if made is None or made.duels is None or made.least is None or made.most is None:
+    made = None if known is None else known.forecast
+    if known is None or made is None or made.duels is None or made.least is None or made.most is None:
         return made
+    more = view.told - known.told
     return Forecast(max(0, made.duels - more), max(0, made.least - more), max(0, made.most - more), made.runs)
 
 
@@ -240,68 +258,36 @@ def _per_day(t: Tournament, begun: float) -> float:
     return t.told_since(now() - window) * _DAY / window
 
 
-def _standings(t: Tournament) -> Standings:
-    view = t.view()
-    return Standings(rankers=lines(view), enough=view.enough, level=0.95)
-
-
-def _grid(cells: int, first: int, last: int | None, t: Tournament) -> Grid:
-    return grid(t.view(), cells, first, last)
-
-
-def _batches(t: Tournament) -> Batches:
-    view = t.view()
-    place = {line.ranker: number for number, line in enumerate(lines(view))}
-    groups = view.batches if view.batches is not None else (tuple(view.alive.tolist()),)
-    found = []
-    for group in groups:
-        names = sorted((view.names[arm] for arm in group), key=place.__getitem__)
-        found.append(Batch(champion=names[0], rankers=names))
-    return Batches(bandit=view.bandit, divided=view.batches is not None, batches=found)
-
-
-def _duel(id: str, t: Tournament) -> DuelDetail:
+def _duel(t: Tournament, id: str, explained: Explained) -> DuelDetail:
     session, _, number = id.partition("-")
-    whole = session.isdecimal() and number.isdecimal() and id.isascii() and len(id) <= 19
-    row = t.storage.duel(t.name, int(session), int(number)) if whole else None
+    numbered = session.isdecimal() and number.isdecimal() and id.isascii() and len(id) <= 19
+    row = t.storage.duel(t.name, int(session), int(number)) if numbered else None
     if row is None:
         raise Problem("unknown-duel", f"{t.name!r} has no such duel", value=id[:200])
+    page: dict[str, Any] | None = None if row.page is None else json.loads(row.page)
     seen = t.storage.signals(t.name, row.session, row.number)
     propensity = None
     if row.first_propensity is not None and row.second_propensity is not None:
         propensity = [row.first_propensity, row.second_propensity]
-    known = duel_out(row, t.rankers)
+    if (t.name, id) not in explained:  # a page asks again and again; what was known then stays what it was
+        if len(explained) >= _EXPLAINED:
+            explained.clear()
+        then = past(t.storage, t.name, row.issued)
+        why = why_they_met(then, row, t.view().bandit)
+        explained[t.name, id] = why, None if then is None else known_of(then, row)
+    why, known = explained[t.name, id]
     return DuelDetail(
-        **{name: getattr(known, name) for name in KnownDuel.__struct_fields__},
-        page=None if row.page is None else json.loads(row.page),
+        **duel_fields(row, t.rankers),
+        clicks=None if page is None else page.pop("clicks", None),
+        page=page,
         signals=[SignalOut(one.time, one.action, one.object, one.position, one.dwell) for one in seen],
         propensity=propensity,
-        why=why_they_met(t.view(), row),
-        learnt=row.state == "told",
-    )
-
-
-def _audit(limit: int, after: int, t: Tournament) -> Audit:
-    found = t.audit(limit + 1, after or None)
-    events = [EventOut(one.number, one.time, one.kind, open_body(one.body)) for one in found[:limit]]
-    for event in events:
-        if event.kind == "created":
-            event.body["rankers"] = len(event.body["rankers"])
-    return Audit(events=events, next=events[-1].number if len(found) > limit else None)
-
-
-def _checks(t: Tournament) -> Checks:
-    view, health, counters = t.view(), t.health(), t.counters()
-    rails = [rail | {"events": counters.get(f"action {rail['action']}", 0)} for rail in view.settings.guardrails]
-    return Checks(
-        light=light(view, health), sides=fair_sides(view, health), pages=counters.get("pages", 0), guardrails=rails
+        why=why,
+        known=known,
     )
 
 
 _AT = "/v1/tournaments/{name}"
-_NONE = ("unknown-tournament",)
-_LIMIT = Parameter("limit", "Lines of a page.", default=100, least=1, most=1000)
-_AFTER = Parameter("after", "The `next` of the page before.", default=0, least=0, most=2**48)
 _PART = (
     Parameter("cells", "Rows and columns at most; rankers are put together in groups.", default=100, least=1, most=400),
     Parameter("first", "Place on the leaderboard of the first ranker, from 0.", default=0, least=0, most=2**31),
@@ -309,13 +295,13 @@ _PART = (
 )
 CALLS = (
     Call("GET", "/v1/overviews", "read", cards, Cards),
-    Call("GET", _AT + "/overview", "read", overview, Overview, problems=_NONE),
-    Call("GET", _AT + "/standings", "read", standings, Standings, problems=_NONE),
-    Call("GET", _AT + "/matrix", "read", matrix, Grid, problems=_NONE, parameters=_PART),
-    Call("GET", _AT + "/batches", "read", batches, Batches, problems=_NONE),
-    Call("GET", _AT + "/duels/{duel}", "read", show_duel, DuelDetail, problems=(*_NONE, "unknown-duel")),
-    Call("GET", _AT + "/audit", "read", audit, Audit, problems=_NONE, parameters=(_LIMIT, _AFTER)),
-    Call("GET", _AT + "/checks", "read", checks, Checks, problems=_NONE),
-    Call("GET", _AT + "/report", "read", report_json, Report, problems=_NONE),
-    Call("GET", _AT + "/report.md", "read", report_markdown, str, problems=_NONE),
+    Call("GET", _AT + "/overview", "read", overview, Overview, problems=NONE),
+    Call("GET", _AT + "/standings", "read", standings, Standings, problems=NONE),
+    Call("GET", _AT + "/matrix", "read", matrix, Grid, problems=NONE, parameters=_PART),
+    Call("GET", _AT + "/batches", "read", batches, Batches, problems=NONE),
+    Call("GET", _AT + "/duels/{duel}", "read", show_duel, DuelDetail, problems=(*NONE, "unknown-duel")),
+    Call("GET", _AT + "/audit", "read", audit, Audit, problems=NONE, parameters=LINES),
+    Call("GET", _AT + "/checks", "read", checks, Checks, problems=NONE),
+    Call("GET", _AT + "/report", "read", report_json, Report, problems=NONE),
+    Call("GET", _AT + "/report.md", "read", report_markdown, str, problems=NONE),
 )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
+from rankduel.dashboard import Known
 from rankduel.errors import StorageError
 from rankduel.live import LiveDuel, Tournament
 from rankduel.live.storage import Told
@@ -37,6 +38,7 @@ class Service:
         self._gatherings: dict[str, Gathering] = {}
         self.sessions: Sessions
         self.outlooks = Outlooks(self)
+        self.explained: dict[tuple[str, str], tuple[str, Known | None]] = {}  # why duels were as they were
         self.watchers = 0  # who follow what happens
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="rankduel service")
         self._watch: asyncio.Task[None] | None = None
