@@ -6,7 +6,7 @@ from rankduel.dashboard.grid import Grid, grid
 from rankduel.dashboard.lights import Light, fair_sides, light
 from rankduel.dashboard.lines import Line, lines
 from rankduel.dashboard.ratings import Harm, harm, ratings
-from rankduel.dashboard.reasons import Known, known_of, why_they_met
+from rankduel.dashboard.reasons import Known, known_of, rule_of, why_they_met
 from rankduel.dashboard.report import Report, markdown, report
 from rankduel.dashboard.words import sentence
 
@@ -31,6 +31,7 @@ __all__ = [
     "markdown",
     "ratings",
     "report",
+    "rule_of",
     "sentence",
     "why_they_met",
 ]

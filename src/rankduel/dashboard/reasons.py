@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from rankduel.dashboard.lines import Line, lines
 from rankduel.live import DuelRow, View
 
-__all__ = ["Known", "known_of", "why_they_met"]
+__all__ = ["Known", "known_of", "rule_of", "why_they_met"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +36,17 @@ def known_of(view: View, duel: DuelRow) -> Known:
     )  # fmt: skip
 
 
-def why_they_met(then: View | None, duel: DuelRow, bandit: str) -> str:
-    """The rule by which a bandit chooses, and what was so of these two when it did. `then` is None if nobody knows."""
-    rule = _RULES.get(bandit, f"They are the choice of {bandit}.")
+def rule_of(bandit: str) -> str:
+    """How a bandit chooses who meets."""
+    return _RULES.get(bandit, f"They are the choice of {bandit}.")
+
+
+def why_they_met(then: View | None, duel: DuelRow) -> str:
+    """What was so of the two of a duel when they were chosen; `then` is None if that is too long ago."""
     if then is None:
-        return f"{rule} What was known then is too long ago to be found."
-    return " ".join([rule, *_facts(then, duel)])
-
-
-def _facts(then: View, duel: DuelRow) -> list[str]:
+        return "What was known of the two when they were chosen is too long ago to be found."
     first, second = then.names[duel.first], then.names[duel.second]
-    facts = [f"It was so after {then.told:,} outcomes, with {len(then.alive):,} of {len(then.names):,} rankers left."]
+    facts = [f"After {then.told:,} outcomes, {len(then.alive):,} of {len(then.names):,} rankers were left."]
     if duel.first == duel.second:
         facts.append(f"Both choices fell on {first}, which met itself.")
     elif met := _met(then, duel.first, duel.second):
@@ -71,7 +71,7 @@ def _facts(then: View, duel: DuelRow) -> list[str]:
     if duel.first_propensity is not None and duel.second_propensity is not None:
         chances = f"{_chance(duel.first_propensity)}, {second} with one of {_chance(duel.second_propensity)}"
         facts.append(f"{first} was drawn with a chance of {chances}.")
-    return facts
+    return " ".join(facts)
 
 
 def _met(view: View, i: int, j: int) -> int:

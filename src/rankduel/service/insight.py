@@ -21,6 +21,7 @@ from rankduel.dashboard import (
     lines,
     markdown,
     report,
+    rule_of,
     sentence,
     why_they_met,
 )
@@ -109,7 +110,8 @@ class DuelDetail(KnownDuel):
     clicks: list[Any] | None  # the documents, where clicks were told; the others are signals
     signals: list[SignalOut]
     propensity: list[float] | None
-    why: str
+    rule: str  # how the algorithm chooses
+    why: str  # what was so of these two when they were chosen
     known: Known | None  # of the two when it was asked for; None: it is too long ago
 
 
@@ -273,8 +275,7 @@ def _duel(t: Tournament, id: str, explained: Explained) -> DuelDetail:
         if len(explained) >= _EXPLAINED:
             explained.clear()
         then = past(t.storage, t.name, row.issued)
-        why = why_they_met(then, row, t.view().bandit)
-        explained[t.name, id] = why, None if then is None else known_of(then, row)
+        explained[t.name, id] = why_they_met(then, row), None if then is None else known_of(then, row)
     why, known = explained[t.name, id]
     return DuelDetail(
         **duel_fields(row, t.rankers),
@@ -282,6 +283,7 @@ def _duel(t: Tournament, id: str, explained: Explained) -> DuelDetail:
         page=page,
         signals=[SignalOut(one.time, one.action, one.object, one.position, one.dwell) for one in seen],
         propensity=propensity,
+        rule=rule_of(t.view().bandit),
         why=why,
         known=known,
     )

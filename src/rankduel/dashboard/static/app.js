@@ -137,15 +137,14 @@ function failed(error, place) {
     source = null;
     return nothing(`There is no tournament “${place.name}”`, "It may have another name, or be kept in another storage.");
   }
-  if (error.type === "unknown-duel") return nothing("There is no such duel", error.message);
+  if (error.type === "unknown-duel") return nothing("There is no such duel", "It may be of another tournament.", h("a", { href: at(place.name, "/duels") }, "The latest duels"));
   if (error.type === "wrong-scope") return nothing("Your key may not look at this", "Sign in with a key that has the scope read or admin.");
   return nothing(error.title, error.message);
 }
 
-function nothing(title, text) {
+function nothing(title, text, way = h("a", { href: "/" }, "All tournaments")) {
   document.title = `${title} · rankduel`;
-  patch(main, h("section", { class: "nothing" }, h("h1", null, title), h("p", null, text),
-    h("p", null, h("a", { href: "/" }, "All tournaments"))));
+  patch(main, h("section", { class: "nothing" }, h("h1", null, title), h("p", null, text), h("p", null, way)));
 }
 
 // The frame

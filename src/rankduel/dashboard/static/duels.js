@@ -7,6 +7,7 @@ import { ago, count, date, percent, plural } from "./words.js";
 
 const LIMIT = 25;
 const OUTCOME = { first: "first", second: "second", tie: "tie" };
+const OPEN = ["issued", "shown"];
 const STATE = { issued: "on its way", shown: "shown", told: "learnt", no_signal: "no signal", expired: "expired", late: "late", void: "void" };
 
 export async function load(place) {
@@ -19,17 +20,17 @@ export async function load(place) {
 export function view(place, { list, one }) {
   if (!list.duels.length && !place.state.after) return h("section", null, h("h1", null, "Duels"), h("p", { class: "empty" }, "No duel was asked for yet."));
   const turn = (after) => { place.state.after = after; place.refresh(true); };
-  return h("section", { class: "duels" }, h("h1", null, "Duels"),
+  return h("section", { class: one ? "duels beside" : "duels" }, h("h1", null, "Duels"),
     h("div", { class: "columns" },
       h("div", { class: "panel" },
         h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Latest duels" }, h("table", { class: "list" }, h("caption", { class: "hide" }, "Duels, newest first"),
-          h("thead", null, h("tr", null, ["Duel", "First", "Second", "Outcome", "When"].map((name) => h("th", { scope: "col" }, name)))),
+          h("thead", null, h("tr", null, ["Duel", "First", "Second", "Outcome", one ? null : "When"].filter(Boolean).map((name) => h("th", { scope: "col" }, name)))),
           h("tbody", null, list.duels.map((duel) => h("tr", { "data-key": duel.duel, class: duel.duel === place.item ? "chosen" : "" },
             h("th", { scope: "row" }, h("a", { href: page(place.name, `/duels/${duel.duel}`), "aria-current": duel.duel === place.item ? "true" : null }, duel.duel)),
             h("td", { class: duel.outcome === "first" ? "won name" : "name", title: duel.first }, duel.first), h("td", { class: duel.outcome === "second" ? "won name" : "name", title: duel.second }, duel.second),
-            h("td", null, duel.state === "told" ? OUTCOME[duel.outcome] : STATE[duel.state]), h("td", { class: "quiet" }, ago(duel.issued))))))),
+            h("td", { class: "outcome" }, duel.state === "told" ? OUTCOME[duel.outcome] : STATE[duel.state]), one ? null : h("td", { class: "quiet" }, ago(duel.issued))))))),
         h("div", { class: "buttons" }, place.state.after ? h("button", { onclick: () => turn(null) }, "Newest") : null, list.next ? h("button", { onclick: () => turn(list.next) }, "Older") : null)),
-      one ? inspector(one) : h("div", { class: "panel quiet" }, "Choose a duel to see its page, what users did on it, and why these two met.")));
+      one ? inspector(one) : h("p", { class: "quiet hint" }, "Choose a duel to see both lists, the page, what users did on it, and why these two met.")));
 }
 
 // A duel that was chosen comes into sight, where it is not beside the list.
@@ -45,11 +46,11 @@ function inspector(duel) {
   return h("article", { class: "panel inspector", "data-key": duel.duel, "aria-label": `Duel ${duel.duel}` },
     h("h2", null, h("span", { class: duel.outcome === "first" ? "first won" : "first" }, duel.first), h("span", { class: "quiet" }, " against "), h("span", { class: duel.outcome === "second" ? "second won" : "second" }, duel.second)),
     h("dl", { class: "facts" }, [["Outcome", duel.outcome ? (duel.outcome === "tie" ? "a tie" : `${duel[duel.outcome]} won`) : "none yet"], ["State", STATE[duel.state]], ["Asked for", date(duel.issued)],
-      ["Query", duel.query_id ?? "not named"], ["Expires", date(duel.expires)], duel.propensity ? ["Chances", duel.propensity.map((p) => percent(p, 1)).join(" and ")] : null]
+      ["Query", duel.query_id ?? "not named"], OPEN.includes(duel.state) ? ["Expires", date(duel.expires)] : null, duel.propensity ? ["Chances", duel.propensity.map((p) => percent(p, 1)).join(" and ")] : null]
       .filter(Boolean).map(([name, value]) => h("div", null, h("dt", null, name), h("dd", null, value)))),
     h("h3", null, "Both lists, and the page of them"), duel.page ? shown(duel, done) : h("p", { class: "quiet" }, "The application has told the outcome, not the page. Report pages with show, or tell clicks, to see them here."),
     h("h3", null, "What the user did"), did(duel),
-    h("h3", null, "Why these two met"), h("p", null, duel.why), duel.known ? known(duel) : null);
+    h("h3", null, "Why these two met"), h("p", null, duel.why), duel.known ? known(duel) : null, h("p", { class: "quiet rule" }, "How the algorithm chooses: ", duel.rule));
 }
 
 function did(duel) {
