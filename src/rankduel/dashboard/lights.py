@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from rankduel.live import Health, View
+from rankduel.live import Event, Health, View
 
 __all__ = ["Light", "fair_sides", "light"]
 
@@ -36,8 +36,8 @@ def fair_sides(view: View, health: Health) -> float | None:
     return min(1.0, math.exp(-evidence)) if evidence < 700 else 0.0
 
 
-def light(view: View, health: Health) -> Light:
-    """What should be looked at."""
+def light(view: View, health: Health, paused: Event | None = None) -> Light:
+    """What should be looked at; `paused` is the event that has paused the tournament."""
     counts = health.counts
     bad, warnings = [], []
     if health.failure is not None:
@@ -54,5 +54,12 @@ def light(view: View, health: Health) -> Light:
         warnings.append(f"One side wins too often (p = {p:.1g}): are pages shown as they were made?")
     decided = view.decision.winner is not None or view.decision.tied
     if view.status == "paused" and health.failure is None and not decided:
-        warnings.append("It is paused: users see the baseline.")
+        warnings.append(f"{_pause(paused)}. Users see the baseline.")
     return Light("bad" if bad else "warning" if warnings else "good", bad + warnings)
+
+
+def _pause(paused: Event | None) -> str:
+    """Who has paused a tournament, and why."""
+    by, reason = ("", "") if paused is None else (paused.body["by"], paused.body["reason"])
+    who = "A guardrail has paused it" if by == "guardrail" else f"{by} has paused it" if by else "It is paused"
+    return f"{who}: {reason}" if reason else who

@@ -26,7 +26,7 @@ from rankduel.dashboard import (
     why_they_met,
 )
 from rankduel.dashboard.lines import LEVEL
-from rankduel.live import Tournament, View, past
+from rankduel.live import Health, Tournament, View, past
 from rankduel.service.bodies import CountsOut, EventOut, KnownDuel
 from rankduel.service.calls import Call, Parameter, Plain, Request, looking
 from rankduel.service.outlooks import Outlook
@@ -55,6 +55,7 @@ class Overview(Struct):
     today: int  # outcomes since midnight, UTC
     per_day: float  # outcomes, at the rate of the last day
     certainty: float | None
+    ends: bool  # whether the algorithm comes to a decision
     light: Light
     duels: CountsOut
     forecast: Forecast | None
@@ -198,7 +199,7 @@ def checks(t: Tournament, query: dict[str, Any]) -> Checks:
     view, well, counters = t.view(), t.health(), t.counters()
     rails = [rail | {"events": counters.get(f"action {rail['action']}", 0)} for rail in view.settings.guardrails]
     return Checks(
-        light=light(view, well), sides=fair_sides(view, well), pages=counters.get("pages", 0), guardrails=rails
+        light=_light(t, view, well), sides=fair_sides(view, well), pages=counters.get("pages", 0), guardrails=rails
     )
 
 
@@ -235,7 +236,8 @@ def _overview(t: Tournament, known: Outlook | None) -> Overview:
         today=t.told_since(now() // _DAY * _DAY),
         per_day=per_day,
         certainty=None if confidence.delta is None else 1 - confidence.delta,
-        light=light(view, health),
+        ends=view.ends,
+        light=_light(t, view, health),
         duels=counts_out(health.counts),
         forecast=foreseen,
         harm=None if known is None else known.harm,
@@ -243,6 +245,11 @@ def _overview(t: Tournament, known: Outlook | None) -> Overview:
         begun=begun,
         number=view.number,
     )
+
+
+def _light(t: Tournament, view: View, health: Health) -> Light:
+    changes = t.audit() if view.status == "paused" and health.failure is None else []
+    return light(view, health, next((event for event in changes if event.kind == "paused"), None))
 
 
 def _since(view: View, known: Outlook | None) -> Forecast | None:

@@ -25,7 +25,7 @@ export function view(place, { health, checks, audit }) {
     checks.light.reasons.length ? h("ul", { class: `notice ${checks.light.state}` }, checks.light.reasons.map((reason) => h("li", null, reason))) : null,
     h("dl", { class: "figures" },
       figure("Asks with a duel", asks ? percent(duels.issued / asks) : "–", `${count(duels.issued)} of ${count(asks)}`),
-      figure("Told in time", share(health.joined), "of the duels that are over"),
+      figure("Told in time", duels.resolved + duels.no_signal + duels.expired ? share(health.joined) : "–", "of the duels that are over"),
       figure("In flight", count(duels.in_flight), "asked for, not told"),
       figure("Expired", count(duels.expired), `${count(duels.late)} told too late`),
       figure("Told again", count(health.told_again), `${plural(health.conflicts, "conflict")}`)),

@@ -4,7 +4,7 @@ import { asTable, h } from "./dom.js";
 import { at, call, look, mayChange, page } from "./api.js";
 import { confirm, evidence, figure, interval, isDecided, light, notice } from "./parts.js";
 import { stepChart, departed } from "./chart.js";
-import { about, algorithm, compact, count, date, percent, plural, share, span } from "./words.js";
+import { about, algorithm, compact, count, date, percent, plural, prose, share, span } from "./words.js";
 
 const SHOWN = 8;
 
@@ -17,7 +17,7 @@ export function view(place, { overview, standings, departures }) {
   const begun = overview.told > 0;
   const best = standings.rankers.slice(0, SHOWN);
   return h("div", { class: "overview" },
-    h("h1", { class: "sentence", id: "sentence" }, overview.sentence),
+    h("h1", { class: "sentence", id: "sentence" }, prose(overview.sentence)),
     notice(place.state.problem),
     overview.light.state === "good" ? null : h("div", { class: `notice ${overview.light.state}` }, light(overview.light.state),
       h("ul", null, overview.light.reasons.map((reason) => h("li", null, reason)))),
@@ -55,11 +55,13 @@ function forecast({ forecast: made, told, status, ...overview }) {
   if (isDecided(overview)) return "decided";
   if (status === "stopped") return "stopped";
   if (overview.light.state === "bad") return "–";
+  if (!overview.ends) return "no end";
   if (!made) return told ? "…" : "–";
   return made.duels === null ? "not in sight" : `≈ ${about(made.duels)}`;
 }
 
-function range({ forecast: made, light: { state } }) {
+function range({ forecast: made, ends, light: { state }, ...overview }) {
+  if (!ends && !isDecided(overview) && overview.status !== "stopped") return "this algorithm plays on";
   if (state === "bad" || !made || made.duels === null || !made.duels) return null;
   return made.runs > 1 ? `duels; ${about(made.least)} to ${about(made.most)}` : "duels";
 }

@@ -3,7 +3,7 @@
 import { h } from "./dom.js";
 import { look, mayChange, page } from "./api.js";
 import { left, light, stateOf, status } from "./parts.js";
-import { count } from "./words.js";
+import { count, prose } from "./words.js";
 
 export const load = () => look("/v1/overviews");
 
@@ -19,7 +19,7 @@ export function view(place, { tournaments }) {
 
 const card = (one) => h("li", { "data-key": one.name, class: "card" },
   h("div", { class: "head" }, h("h2", null, h("a", { href: page(one.name) }, one.name)), status(stateOf(one))),
-  h("p", { class: "sentence" }, one.sentence),
+  h("p", { class: "sentence" }, prose(one.sentence)),
   h("div", { class: "meter", role: "img", "aria-label": `${left(one)} rankers left` },
     h("span", { style: { width: `${(100 * one.rankers_left) / one.rankers}%` } })),
   h("dl", { class: "facts" },
