@@ -1,8 +1,9 @@
 """The calls that explain: where a tournament stands in words, who beats whom, why a duel was as it was, the report."""
 
 import json
+from dataclasses import replace
 from time import time as now
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 
@@ -26,7 +27,8 @@ from rankduel.dashboard import (
     why_they_met,
 )
 from rankduel.dashboard.lines import LEVEL
-from rankduel.live import Health, Tournament, View, past
+from rankduel.errors import StorageError
+from rankduel.live import Event, Tournament, View, past
 from rankduel.service.bodies import CountsOut, EventOut, KnownDuel
 from rankduel.service.calls import Call, Parameter, Plain, Request, looking
 from rankduel.service.outlooks import Outlook
@@ -52,8 +54,8 @@ class Overview(Struct):
     rankers: int
     rankers_left: int
     told: int
-    today: int  # outcomes since midnight, UTC
-    per_day: float  # outcomes, at the rate of the last day
+    today: int | None  # outcomes since midnight, UTC; None, as others: the storage cannot be read
+    per_day: float | None  # outcomes, at the rate of the last day
     certainty: float | None
     ends: bool  # whether the algorithm comes to a decision
     light: Light
@@ -61,7 +63,7 @@ class Overview(Struct):
     forecast: Forecast | None
     harm: Harm | None
     settings: dict[str, Any]
-    begun: float
+    begun: float | None
     number: int  # of the last event
 
 
@@ -126,7 +128,6 @@ class Audit(Struct):
 class Checks(Struct):
     """What the health page judges, beside the numbers of `health`."""
 
-    light: Light
     sides: float | None  # p-value of "both sides win equally often"; None: the algorithm does not toss for sides
     pages: int  # that users have seen
     guardrails: list[dict[str, Any]]  # each with its `events` up to now
@@ -136,7 +137,11 @@ async def cards(request: Request) -> Cards:
     """All tournaments, as the dashboard lists them."""
     service = request.service
     found = []
-    for name in await service.off(service.house.names):
+    try:
+        names = await service.off(service.house.names)
+    except StorageError:
+        names = sorted(service.house.tournaments)
+    for name in names:
         t = await service.tournament(name)
         found.append(await service.off(_overview, t, service.outlooks.of(t)))
     return Cards(tournaments=found)
@@ -195,12 +200,10 @@ def audit(t: Tournament, query: dict[str, Any]) -> Audit:
 
 @looking
 def checks(t: Tournament, query: dict[str, Any]) -> Checks:
-    """What should be looked at, and what the guardrails have seen."""
-    view, well, counters = t.view(), t.health(), t.counters()
+    """Whether both sides win equally often, and what the guardrails have seen."""
+    view, counters = t.view(), t.counters()
     rails = [rail | {"events": counters.get(f"action {rail['action']}", 0)} for rail in view.settings.guardrails]
-    return Checks(
-        light=_light(t, view, well), sides=fair_sides(view, well), pages=counters.get("pages", 0), guardrails=rails
-    )
+    return Checks(sides=fair_sides(view, t.health()), pages=counters.get("pages", 0), guardrails=rails)
 
 
 @looking
@@ -220,36 +223,55 @@ def report_markdown(t: Tournament, query: dict[str, Any]) -> Plain:
 
 def _overview(t: Tournament, known: Outlook | None) -> Overview:
     view, health = t.view(), t.health()
-    begun = next(t.journal()).time
-    per_day, foreseen = _per_day(t, begun), _since(view, known)
+    stored = _stored(t, view)
+    if stored is None:
+        stored, health = Stored(), replace(health, failure=health.failure or "the storage cannot be read")
+    foreseen = _since(view, known)
     confidence = view.decision.confidence
     return Overview(
         name=t.name,
         status=view.status,
-        sentence=sentence(view, foreseen, per_day, failing=health.failure is not None),
+        sentence=sentence(view, foreseen, stored.per_day or 0, failing=health.failure is not None),
         champion=view.names[view.champion],
         winner=None if view.decision.winner is None else view.names[view.decision.winner],
         tied=[view.names[arm] for arm in view.decision.tied],
         rankers=len(view.names),
         rankers_left=len(view.alive),
         told=view.told,
-        today=t.told_since(now() // _DAY * _DAY),
-        per_day=per_day,
+        today=stored.today,
+        per_day=stored.per_day,
         certainty=None if confidence.delta is None else 1 - confidence.delta,
         ends=view.ends,
-        light=_light(t, view, health),
+        light=light(view, health, stored.paused),
         duels=counts_out(health.counts),
         forecast=foreseen,
         harm=None if known is None else known.harm,
         settings=open_settings(view.settings),
-        begun=begun,
+        begun=stored.begun,
         number=view.number,
     )
 
 
-def _light(t: Tournament, view: View, health: Health) -> Light:
-    changes = t.audit() if view.status == "paused" and health.failure is None else []
-    return light(view, health, next((event for event in changes if event.kind == "paused"), None))
+class Stored(NamedTuple):
+    """What an overview needs from the storage."""
+
+    begun: float | None = None
+    today: int | None = None
+    per_day: float | None = None
+    paused: Event | None = None  # that has paused it
+
+
+def _stored(t: Tournament, view: View) -> Stored | None:
+    """All of it, or None if the storage does not answer."""
+    try:
+        begun = next(t.journal()).time
+        window = min(_DAY, max(60.0, now() - begun))  # the last day, or the time since the beginning
+        per_day = t.told_since(now() - window) * _DAY / window
+        changes = t.audit() if view.status == "paused" else []
+        paused = next((event for event in changes if event.kind == "paused"), None)
+        return Stored(begun, t.told_since(now() // _DAY * _DAY), per_day, paused)
+    except StorageError:
+        return None
 
 
 def _since(view: View, known: Outlook | None) -> Forecast | None:
@@ -259,12 +281,6 @@ def _since(view: View, known: Outlook | None) -> Forecast | None:
         return made
     more = view.told - known.told
     return Forecast(max(0, made.duels - more), max(0, made.least - more), max(0, made.most - more), made.runs)
-
-
-def _per_day(t: Tournament, begun: float) -> float:
-    """Outcomes a day, at the rate of the last day, or of the time since the first one."""
-    window = min(_DAY, max(60.0, now() - begun))
-    return t.told_since(now() - window) * _DAY / window
 
 
 def _duel(t: Tournament, id: str, explained: Explained) -> DuelDetail:

@@ -33,6 +33,7 @@ class Service:
         self.metrics = Metrics()
         self.ring = KeyRing(())
         self.ready = False
+        self.readable = True  # whether the storage was, when it was read last
         self.openapi = b""
         self.house: House
         self._gatherings: dict[str, Gathering] = {}
@@ -91,5 +92,7 @@ class Service:
             await asyncio.sleep(self.settings.keys_every)
             try:
                 self.ring = await self.off(KeyRing.of, self.house.storage)
+                self.readable = True
             except StorageError as error:
+                self.readable = False
                 _log.error("keys cannot be read: the last ones stay valid", extra={"error": str(error)})

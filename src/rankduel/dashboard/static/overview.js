@@ -23,7 +23,7 @@ export function view(place, { overview, standings, departures }) {
       h("ul", null, overview.light.reasons.map((reason) => h("li", null, reason)))),
     h("dl", { class: "figures" },
       figure("Rankers left", count(overview.rankers_left), `of ${count(overview.rankers)}`),
-      figure("Duels", compact(overview.told), `${count(overview.today)} today`),
+      figure("Duels", compact(overview.told), overview.today === null ? null : `${count(overview.today)} today`),
       figure("To a decision", forecast(overview), range(overview)),
       figure("Harm so far", harm(overview.harm), overview.harm ? `against ${overview.harm.against}` : null),
       figure("Certainty", overview.certainty === null ? "none" : share(overview.certainty), overview.certainty === null ? "is promised" : "at any time you look")),
@@ -74,7 +74,7 @@ function harm(made) {
 
 function facts(overview) {
   const { settings } = overview;
-  return [["Begun", date(overview.begun)], ["Algorithm", algorithm(settings.bandit)], ["Baseline", settings.baseline ?? "none: the champion"], ["Pages", settings.interleaving],
+  return [["Begun", overview.begun === null ? "–" : date(overview.begun)], ["Algorithm", algorithm(settings.bandit)], ["Baseline", settings.baseline ?? "none: the champion"], ["Pages", settings.interleaving],
     ["Traffic share", share(settings.share)], ["A duel expires after", span(settings.expires_after)], ["Duels of a client a day", settings.daily_cap ?? "no bound"],
     ["Duels in flight", settings.in_flight_cap === null ? `${count(overview.duels.in_flight)}, no bound` : `${count(overview.duels.in_flight)} of ${count(settings.in_flight_cap)}`],
     ["Shadow", settings.shadow ? "yes: no duel is shown" : "no"], ["Guardrails", settings.guardrails.length ? plural(settings.guardrails.length, "guardrail") : "none"]];

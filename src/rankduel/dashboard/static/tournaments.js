@@ -25,6 +25,6 @@ const card = (one) => h("li", { "data-key": one.name, class: "card" },
   h("dl", { class: "facts" },
     h("div", null, h("dt", null, one.winner ? "Winner" : "Champion"), h("dd", { class: "name" }, one.winner ?? one.champion)),
     h("div", null, h("dt", null, "Rankers left"), h("dd", null, left(one))),
-    h("div", null, h("dt", null, "Duels today"), h("dd", null, count(one.today))),
+    h("div", null, h("dt", null, "Duels today"), h("dd", null, one.today === null ? "–" : count(one.today))),
     h("div", null, h("dt", null, "Duels"), h("dd", null, count(one.told))),
     h("div", null, h("dt", null, "Health"), h("dd", null, light(one.light.state)))));
