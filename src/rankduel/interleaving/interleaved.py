@@ -67,6 +67,7 @@ class Interleaved:
         if "places" in values:
             values["places"] = tuple((first, second) for first, second in values["places"])
         if "lists" in values:
-            first, second = values["lists"]
-            values["lists"] = tuple(first), tuple(second)
+            if len(values["lists"]) != 2:
+                raise ValueError(f"lists are those of two rankers, got {len(values['lists'])}")
+            values["lists"] = tuple(map(tuple, values["lists"]))
         return cls(**values)

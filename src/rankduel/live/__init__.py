@@ -4,7 +4,7 @@ from rankduel.live.answers import Counts, Departure, Health, LiveDecision, LiveD
 from rankduel.live.attribution import Attribution, Judgement
 from rankduel.live.duels import DuelRow, Status
 from rankduel.live.events import Event
-from rankduel.live.past import past
+from rankduel.live.past import view_at
 from rankduel.live.safety import Guardrail
 from rankduel.live.signals import Shown, Signal
 from rankduel.live.storage import Storage, storage_at
@@ -34,7 +34,7 @@ __all__ = [
     "Storage",
     "Tournament",
     "View",
-    "past",
     "read_events",
     "storage_at",
+    "view_at",
 ]

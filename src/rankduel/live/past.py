@@ -5,12 +5,12 @@ from rankduel.live.state import State
 from rankduel.live.storage import Storage
 from rankduel.live.view import View, view_of
 
-__all__ = ["past"]
+__all__ = ["view_at"]
 
 _MOST = 40_000  # events that are replayed, in less than a second: two snapshots are kept, 20,000 events apart
 
 
-def past(storage: Storage, name: str, time: float) -> View | None:
+def view_at(storage: Storage, name: str, time: float) -> View | None:
     """All that was learnt in a tournament up to a time; None if too much has happened since."""
     state = _before(storage, name, time)
     for replayed, event in enumerate(storage.read(name, 0 if state is None else state.number)):

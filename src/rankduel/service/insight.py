@@ -28,7 +28,7 @@ from rankduel.dashboard import (
 )
 from rankduel.dashboard.lines import LEVEL
 from rankduel.errors import StorageError
-from rankduel.live import Event, Tournament, View, past
+from rankduel.live import Event, Tournament, View, view_at
 from rankduel.service.bodies import CountsOut, EventOut, KnownDuel
 from rankduel.service.calls import Call, Parameter, Plain, Request, looking
 from rankduel.service.outlooks import Outlook
@@ -277,10 +277,11 @@ def _stored(t: Tournament, view: View) -> Stored | None:
 def _since(view: View, known: Outlook | None) -> Forecast | None:
     """The forecast, less the duels since it was made."""
     made = None if known is None else known.forecast
-    if known is None or made is None or made.duels is None or made.least is None or made.most is None:
-        return made
+    if known is None or made is None:
+        return None
     more = view.told - known.told
-    return Forecast(max(0, made.duels - more), max(0, made.least - more), max(0, made.most - more), made.runs)
+    duels, least, most = (None if n is None else max(0, n - more) for n in (made.duels, made.least, made.most))
+    return Forecast(duels, least, most, made.runs)
 
 
 def _duel(t: Tournament, id: str, explained: Explained) -> DuelDetail:
@@ -297,7 +298,7 @@ def _duel(t: Tournament, id: str, explained: Explained) -> DuelDetail:
     if (t.name, id) not in explained:  # a page asks again and again; what was known then stays what it was
         if len(explained) >= _EXPLAINED:
             explained.clear()
-        then = past(t.storage, t.name, row.issued)
+        then = view_at(t.storage, t.name, row.issued)
         explained[t.name, id] = why_they_met(then, row), None if then is None else known_of(then, row)
     why, known = explained[t.name, id]
     return DuelDetail(
