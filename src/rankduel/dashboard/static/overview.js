@@ -36,8 +36,8 @@ export function view(place, { overview, standings, departures }) {
           departures.slice(-20).reverse().map((one) => [one.ranker, count(one.told), count(one.left)])) : null),
       h("section", { class: "panel" }, h("div", { class: "head" }, h("h2", null, "In the lead"), h("a", { href: page(place.name, "/leaderboard") }, "Leaderboard")),
         h("table", { class: "lead" }, h("caption", { class: "hide" }, "The best rankers now"),
-          h("thead", null, h("tr", null, ["Ranker", "Wins", "", "Evidence"].map((name, column) =>
-            h(name ? "th" : "td", { scope: name ? "col" : null, class: ["", "number", "wide", "bar"][column] }, name)))),
+          h("thead", null, h("tr", null, ["Ranker", "Wins", h("span", { class: "hide" }, "95 % interval"), "Evidence"].map((name, column) =>
+            h("th", { scope: "col", class: ["", "number", "wide", "bar"][column] }, name)))),
           h("tbody", null, best.map((line) => h("tr", { class: line.state },
             h("th", { scope: "row", class: "name", title: line.ranker }, line.ranker), h("td", { class: "number" }, percent(line.rate, 1)),
             h("td", { class: "wide" }, interval(line)), h("td", { class: "bar" }, evidence(line, standings.enough)))))))),
