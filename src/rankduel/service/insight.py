@@ -33,13 +33,13 @@ from rankduel.service.bodies import CountsOut, EventOut, KnownDuel
 from rankduel.service.calls import Call, Parameter, Plain, Request, looking
 from rankduel.service.outlooks import Outlook
 from rankduel.service.problems import Problem
+from rankduel.service.service import Explained
 from rankduel.service.standing import LINES, NONE, counts_out, duel_fields, event_out, open_settings
 
 __all__ = ["CALLS"]
 
 _DAY = 86_400.0
 _EXPLAINED = 1_000  # duels whose explanation is remembered
-Explained = dict[tuple[str, str], tuple[str, Known | None]]  # by tournament and duel
 
 
 class Overview(Struct):
@@ -295,12 +295,14 @@ def _duel(t: Tournament, id: str, explained: Explained) -> DuelDetail:
     propensity = None
     if row.first_propensity is not None and row.second_propensity is not None:
         propensity = [row.first_propensity, row.second_propensity]
-    if (t.name, id) not in explained:  # a page asks again and again; what was known then stays what it was
+    told = explained.get((t.name, id))
+    if told is None:  # a page asks again and again; what was known then stays what it was
+        then = view_at(t.storage, t.name, row.issued)
+        told = why_they_met(then, row), None if then is None else known_of(then, row)
         if len(explained) >= _EXPLAINED:
             explained.clear()
-        then = view_at(t.storage, t.name, row.issued)
-        explained[t.name, id] = why_they_met(then, row), None if then is None else known_of(then, row)
-    why, known = explained[t.name, id]
+        explained[t.name, id] = told
+    why, known = told
     return DuelDetail(
         **duel_fields(row, t.rankers),
         clicks=None if page is None else page.pop("clicks", None),
