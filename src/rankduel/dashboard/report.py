@@ -52,7 +52,7 @@ def report(t: Tournament) -> Report:
         certainty=None if found.delta is None else 1 - found.delta,
         bandit=view.settings.bandit,
         baseline=view.settings.baseline,
-        begun=next(t.journal()).time,
+        begun=t.audit(1, before=2)[0].time,
         until=view.time,
         duels=view.told,
         issued=health.counts.issued,

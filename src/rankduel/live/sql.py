@@ -85,6 +85,7 @@ class SqlStorage(ABC):
     shared: bool
     secret: bytes
     url: str
+    changed = "journal"  # where what is no outcome is looked for
 
     # What a database says
 
@@ -168,8 +169,8 @@ class SqlStorage(ABC):
     def changes(self, tournament: str, limit: int, before: int | None = None) -> list[Event]:
         """The latest events that are no outcomes, or the latest before that number; newest first."""
         rows = self.select(
-            "SELECT number, time, kind, body FROM journal WHERE tournament = ? AND number < ? AND kind <> 'told' "
-            "ORDER BY number DESC LIMIT ?",
+            f"SELECT number, time, kind, body FROM {self.changed} WHERE tournament = ? AND number < ? "
+            "AND kind <> 'told' ORDER BY number DESC LIMIT ?",
             (self._owner(tournament), 2**62 if before is None else before, limit),
         )
         return [Event(number, time, kind, json.loads(body)) for number, time, kind, body in rows]
@@ -183,8 +184,8 @@ class SqlStorage(ABC):
             middle = (low + high + 1) // 2
             ((at,),) = self.select("SELECT time FROM journal WHERE tournament = ? AND number = ?", (owner, middle))
             low, high = (middle, high) if at < time else (low, middle - 1)
-        others = "SELECT count(*) FROM journal WHERE tournament = ? AND number > ? AND number <= ? AND kind <> 'told'"
-        count: int = self.select(others, (owner, low, last))[0][0]
+        others = f"SELECT count(*) FROM {self.changed} WHERE tournament = ? AND number > ? AND number <= ?"
+        count: int = self.select(f"{others} AND kind <> 'told'", (owner, low, last))[0][0]
         return last - low - count
 
     def duel(self, tournament: str, session: int, number: int) -> DuelRow | None:

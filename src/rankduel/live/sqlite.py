@@ -30,6 +30,7 @@ class SqliteStorage(SqlStorage):
     """
 
     shared = False
+    changed = "journal INDEXED BY journal_changes"  # by itself it goes through all outcomes
 
     def __init__(self, path: str | os.PathLike[str], *, own: bool = True) -> None:
         self.path = Path(path).absolute()

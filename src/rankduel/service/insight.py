@@ -228,7 +228,7 @@ class Stored(NamedTuple):
 def _stored(t: Tournament, view: View) -> Stored | None:
     """All of it, or None if the storage does not answer."""
     try:
-        begun = next(t.journal()).time
+        begun = t.audit(1, before=2)[0].time  # the first event
         window = min(_DAY, max(60.0, now() - begun))  # the last day, or the time since the beginning
         per_day = t.told_since(now() - window) * _DAY / window
         changes = t.audit() if view.status == "paused" else []
