@@ -1,7 +1,8 @@
 """What a tournament hands out: duels by name, receipts for what it was told, and where it stands."""
 
-from collections.abc import Callable, Hashable, Iterable, Sized
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sized
 from dataclasses import dataclass, field
+from typing import Self
 
 from rankduel.interleaving import Interleaved, Interleaving
 from rankduel.live.duels import Status
@@ -68,6 +69,11 @@ class Counts:
     expired: int = 0
     late: int = 0
     void: int = 0
+
+    @classmethod
+    def of(cls, counters: Mapping[str, int]) -> Self:
+        """From the counters of a tournament, which has others, too."""
+        return cls(*(counters.get(name, 0) for name in cls.__slots__))
 
     @property
     def in_flight(self) -> int:

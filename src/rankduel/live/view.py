@@ -7,7 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rankduel.bandits import Decision
-from rankduel.live.state import Settings, State
+from rankduel.live.settings import Settings
+from rankduel.live.state import State
 
 __all__ = ["View", "view_of"]
 
