@@ -211,7 +211,7 @@ def test_postgresql(postgres: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match="a PostgreSQL storage is copied by pg_dump"):
         backup(url, Path("x"))
     assert upgrade(url) == (1, 1)
-    for module in ("sql", "postgres"):
+    for module in ("database", "postgres"):
         monkeypatch.setattr(f"rankduel.live.{module}.SCHEMA", 3)
     steps = {1: {"postgres": "ALTER TABLE duels ADD COLUMN note TEXT"}}
     monkeypatch.setattr(upkeep, "MIGRATIONS", steps)
