@@ -2,6 +2,7 @@
 
 import hashlib
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rankduel.errors import StorageError
@@ -24,14 +25,22 @@ from rankduel.live.storage import (
     Void,
 )
 
-__all__ = ["Page", "digest"]
+__all__ = ["Page", "Taken", "digest"]
+
+_MARKS = ", ".join("?" * len(DuelRow._fields))
+_INSERT = f"INSERT INTO duels (tournament, {COLUMNS}) VALUES (?, {_MARKS}) ON CONFLICT DO NOTHING"
+
+
+class Taken(Exception):  # noqa: N818 - not an error: it is tried again
+    """A duel that was asked for is there already, or its query has another one: by a ticket, or another process."""
 
 
 class Page:
     """The entries of one tournament in a transaction."""
 
-    def __init__(self, storage: Database, name: str, entries: list[Entry]) -> None:
+    def __init__(self, storage: Database, name: str, entries: list[Entry], *, at_once: bool) -> None:
         self.storage = storage
+        self.at_once = at_once
         self.name = name
         self.number, self.time = 0, 0.0  # where the journal ends, once it is locked
         self.entries = entries
@@ -39,7 +48,8 @@ class Page:
         self.events: list[Event] = []
         self.counts: Counter[str] = Counter()
         self.duels: dict[tuple[int, int], DuelRow | None] = {}  # those that entries name, as they are now
-        self.changed: dict[tuple[int, int], DuelRow] = {}  # and are not written yet, as the next ones
+        self.issued: dict[tuple[int, int], DuelRow] = {}  # those of them that are in no table yet
+        self.changed: dict[tuple[int, int], DuelRow] = {}  # and those that have changed since they were written
         self.signals: dict[int, SignalRow] = {}  # by their place
 
     def write(self) -> None:
@@ -76,39 +86,37 @@ class Page:
         self.owner, self.number, self.time = found[0]
 
     def _issue(self) -> None:
-        """The duels that were asked for. One of another process may have their query already."""
-        issued = [entry.row for entry in self.entries if isinstance(entry, Issue)]
-        if not issued:
-            return
-        if self.storage.shared:
-            issued.sort(key=lambda row: row.query or "")  # no two processes wait for each other
+        """The duels that were asked for: they are written at once, or when it is known what became of them.
+
+        In the first case, a duel is given up for the one that its query has already; in the second, that is `Taken`.
+        """
+        rows = [entry.row for entry in self.entries if isinstance(entry, Issue)]
         theirs: dict[str, DuelRow] = {}
-        if self._insert(issued) < len(issued) and self.storage.shared:
-            queries = [row.query for row in issued if row.query is not None]
-            for row in self.storage.fetch(self.storage.find_queries, (text(queries), self.owner)):
-                theirs[row[2]] = DuelRow(*row)
+        if not self.at_once:
+            self.issued = {(row.session, row.number): row for row in rows}
+            if len(self.issued) < len(rows):
+                raise Taken
+            self.duels.update(self.issued)
+        elif rows:
+            rows.sort(key=lambda row: row.query or "")  # no two processes wait for each other
+            if self._insert(rows) < len(rows):
+                queries = [row.query for row in rows if row.query is not None]
+                for found in self.storage.fetch(self.storage.find_queries, (text(queries), self.owner)):
+                    theirs[found[2]] = DuelRow(*found)
         for place, entry in enumerate(self.entries):
             if isinstance(entry, Issue):
                 self.results[place] = theirs.get(entry.row.query or "", entry.row)
 
-    def _insert(self, rows: list[DuelRow]) -> int:
+    def _insert(self, rows: Sequence[DuelRow]) -> int:
         """Write those that are not there, neither they nor another one of their query; how many they were."""
-        marks = ", ".join("?" * len(DuelRow._fields))
-        statement = f"INSERT INTO duels (tournament, {COLUMNS}) VALUES (?, {marks}) ON CONFLICT DO NOTHING"
-        new = self.storage.run_many(statement, [(self.owner, *row) for row in rows])
+        new = self.storage.run_many(_INSERT, [(self.owner, *row) for row in rows])
         self.counts["issued"] += new
         return new
 
     def _find(self) -> None:
         """The duels that entries name; those that only a ticket knows are written now."""
         named = [entry for entry in self.entries if isinstance(entry, Tell | Show | Void | SignalRow)]
-        sessions: dict[int, set[int]] = {}
-        for entry in named:
-            sessions.setdefault(entry.session, set()).add(entry.number)
-        if sessions:
-            given = [(text(list(numbers)), self.owner, session) for session, numbers in sessions.items()]
-            for found in self.storage.fetch_each(self.storage.find_numbers, given):
-                self.duels[found[0], found[1]] = DuelRow(*found)
+        self._look_up({(entry.session, entry.number) for entry in named} - self.issued.keys())
         for entry in named:
             key = entry.session, entry.number
             if key not in self.duels and isinstance(entry, Tell | Show) and (row := entry.row) is not None:
@@ -117,6 +125,15 @@ class Page:
                     row = row._replace(query=None)
                     self._insert([row])
                 self.duels[key] = row
+
+    def _look_up(self, keys: Iterable[tuple[int, int]]) -> None:
+        sessions: dict[int, list[int]] = {}
+        for session, number in keys:
+            sessions.setdefault(session, []).append(number)
+        if sessions:
+            given = [(text(numbers), self.owner, session) for session, numbers in sessions.items()]
+            for found in self.storage.fetch_each(self.storage.find_numbers, given):
+                self.duels[found[0], found[1]] = DuelRow(*found)
 
     def _tell(self, entry: Tell) -> Told:
         key = entry.session, entry.number
@@ -236,12 +253,16 @@ class Page:
             self.results[place] = Status.ACCEPTED if is_new else Status.DUPLICATE
 
     def _save_duels(self) -> None:
-        if self.changed:
+        issued, changed = self.issued, self.changed
+        self.issued, self.changed = {}, {}
+        now = [changed.get(key, row) for key, row in issued.items()]
+        if now and self._insert(now) < len(now):
+            raise Taken
+        if later := [row for key, row in changed.items() if key not in issued]:
             self.storage.write(
                 "UPDATE duels SET state = ?, outcome = ?, page = ? WHERE tournament = ? AND session = ? AND number = ?",
-                [(row.state, row.outcome, row.page, self.owner, *key) for key, row in self.changed.items()],
+                [(row.state, row.outcome, row.page, self.owner, row.session, row.number) for row in later],
             )
-            self.changed = {}
 
     def _save(self, before: int) -> None:
         write = self.storage.write

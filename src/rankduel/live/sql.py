@@ -8,7 +8,7 @@ from rankduel.errors import StorageError
 from rankduel.live.database import COLUMNS, Database, text
 from rankduel.live.duels import DuelRow
 from rankduel.live.events import Event
-from rankduel.live.page import Page, digest
+from rankduel.live.page import Page, Taken, digest
 from rankduel.live.storage import Committed, Entry, Issue, Kept, KeyRow, Noted, SignalRow
 
 __all__ = ["SqlStorage"]
@@ -24,13 +24,19 @@ class SqlStorage(Database):
 
     def commit(self, batch: Sequence[tuple[str, Entry]]) -> Committed:
         """Write all entries of these tournaments or none; on return they are durable. One thread calls this."""
+        try:
+            return self._commit(batch, at_once=self.shared)
+        except Taken:  # seldom: nothing of it has happened
+            return self._commit(batch, at_once=True)
+
+    def _commit(self, batch: Sequence[tuple[str, Entry]], *, at_once: bool) -> Committed:
         places: dict[str, list[int]] = {}
         for place, (name, _) in enumerate(batch):
             places.setdefault(name, []).append(place)
         committed = Committed([None] * len(batch), {}, {})
         with self.transaction(durable=any(not isinstance(entry, Issue | Noted) for _, entry in batch)):
             for name in sorted(places):  # always in this order: no two processes wait for each other
-                page = Page(self, name, [batch[place][1] for place in places[name]])
+                page = Page(self, name, [batch[place][1] for place in places[name]], at_once=at_once)
                 page.write()
                 for place, result in zip(places[name], page.results, strict=True):
                     committed.results[place] = result
