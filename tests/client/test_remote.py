@@ -24,7 +24,15 @@ RANKERS = ["bm25", "ltr", "neural", "a/b c:d?é"]
 MADE: dict[str, Any] = {"rankers": RANKERS, "seed": 7, "baseline": "bm25", "interleaving": "probabilistic(tau=2)"}
 # For whoever keeps a tournament in this process.
 CLOCKWORK = {"check_same", "counters", "look", "seed_of"}
-CLOCKWORK |= {"audit", "failing", "number", "snapshot", "told_since", "view"}  # for the service and its dashboard
+CLOCKWORK |= {
+    "audit",
+    "failing",
+    "known",
+    "number",
+    "snapshot",
+    "told_since",
+    "view",
+}  # for the service and its dashboard
 LIST_A, LIST_B = ["d1", "d2", "d3", "d4"], ["d4", "d1", "d5", "d2"]
 
 

@@ -246,6 +246,10 @@ class Tournament(Seen):
             results[place] = status
         return results
 
+    def known(self, query_ids: Iterable[str]) -> set[str]:
+        """Those of these queries that have a duel here."""
+        return set(self._desk.duels_of(listed("query_ids", query_ids)))
+
     def show(self, duel: LiveDuel | str, page: Interleaved | None = None) -> Status:
         """The page of a duel was shown; `page` is by default the one that `duel.interleave` has made."""
         return self.show_many([(duel, page)])[0]
