@@ -1,8 +1,10 @@
-"""Simulated users of the demo: they search, see pages made of two rankers, and click, over HTTP."""
+"""Simulated users of the demo: they search, see pages made of two rankers, and click."""
 
+import heapq
 import threading
-from collections.abc import Callable
-from time import monotonic, sleep
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from time import monotonic
 
 import numpy as np
 
@@ -10,17 +12,23 @@ from rankduel import clicks
 from rankduel.client import Client
 from rankduel.datasets import Collection
 
-__all__ = ["Crowd"]
+__all__ = ["PATIENCE", "Crowd"]
 
-_LATE = 0.05  # the share of the pages whose clicks come late,
-_LOST = 0.05  # or never,
-_TWICE = 0.05  # or twice
-_PATIENCE = (1.0, 3.0)  # seconds until late clicks come
+PATIENCE = 5.0  # seconds after which the tournament should count on no clicks
+_THREADS = 4
+_RATE = 750.0  # searches a second, if the machine can do as many
+_USERS = 5_000
+_LATE = 0.06  # the share of the pages whose clicks come late,
+_LOST = 0.04  # or never,
+_TWICE = 0.03  # or twice
+_DELAYS = (1.0, 7.0)  # seconds until late clicks come: some too late
 _PLACES = 10  # documents of a page
+
+Tell = Callable[[], object]
 
 
 class Crowd:
-    """Users of one application, in some threads. Half of what can go wrong with clicks on the web goes wrong here."""
+    """The users of a search application, in some threads. What goes wrong with clicks on the web goes wrong here, too."""
 
     def __init__(self, client: Client, collection: Collection, rankers: list[str], seed: int) -> None:
         self._client, self._collection = client, collection
@@ -28,50 +36,48 @@ class Crowd:
         self._user = clicks.navigational(grades=collection.n_grades)
         self._seed = seed
         self._ended = threading.Event()
-        self.pages = 0
 
-    def play(self, threads: int, watch: Callable[[], bool]) -> None:
-        """Search until `watch`, which is called twice a second, says that it is enough."""
-        workers = [threading.Thread(target=self._work, args=(number,), daemon=True) for number in range(threads)]
-        for worker in workers:
-            worker.start()
+    @contextmanager
+    def searching(self) -> Iterator[None]:
+        """They search as long as this lasts."""
+        threads = [threading.Thread(target=self._work, args=(number,), daemon=True) for number in range(_THREADS)]
+        for thread in threads:
+            thread.start()
         try:
-            while watch():
-                sleep(0.5)
+            yield
         finally:
             self._ended.set()
-            for worker in workers:
-                worker.join()
+            for thread in threads:
+                thread.join()
 
-    def _work(self, number: int) -> None:
-        random = np.random.default_rng([self._seed, number])
-        late: list[tuple[float, Callable[[], object]]] = []
-        count = 0
-        while not self._ended.is_set():
-            count += 1
-            tell = self._search(f"user-{number}-search-{count}", random)
-            self.pages += 1
+    def _work(self, thread: int) -> None:
+        random = np.random.default_rng([self._seed, thread])
+        late: list[tuple[float, int, Tell]] = []  # a heap: when, the number of the search, what
+        count, due = 0, monotonic()
+        while not self._ended.wait(due - monotonic()):
+            count, due = count + 1, max(due, monotonic() - 0.1) + random.exponential(_THREADS / _RATE)
+            tell = self._search(f"search-{thread}-{count}", random)
             chance = random.random()
             if chance < _LATE:
-                late.append((monotonic() + random.uniform(*_PATIENCE), tell))
+                heapq.heappush(late, (monotonic() + random.uniform(*_DELAYS), count, tell))
             elif chance > _LATE + _LOST:
                 tell()
                 if random.random() < _TWICE:
                     tell()
             while late and late[0][0] <= monotonic():
-                late.pop(0)[1]()
+                heapq.heappop(late)[2]()
 
-    def _search(self, query_id: str, random: np.random.Generator) -> Callable[[], object]:
-        """One search: the page is shown, and what tells of its clicks is handed back."""
+    def _search(self, query_id: str, random: np.random.Generator) -> Tell:
+        """One search: the page is made and seen; what tells of its clicks is handed back."""
         query = int(random.integers(self._collection.n_queries))
-        duel = self._client.ask(query_id)
-        page = duel.interleave(self._best(query, duel.first), self._best(query, duel.second), k=_PLACES)
+        duel = self._client.ask(query_id, client_id=f"user-{random.integers(_USERS)}")
+        page = duel.interleave(self._results(duel.first, query), self._results(duel.second, query), k=_PLACES)
         grades = self._collection.grades_of(query)
-        documents = [int(str(document)) for document in page.documents]
-        places = self._user.click([int(grades[document]) for document in documents], seed=int(random.integers(2**62)))
-        clicked = [page.documents[place] for place in places]
+        seen = [int(grades[int(str(document).rpartition("-")[2])]) for document in page.documents]
+        clicked = [page.documents[place] for place in self._user.click(seen, seed=int(random.integers(2**62)))]
         return lambda: self._client.tell(duel, clicks=clicked)
 
-    def _best(self, query: int, ranker: str) -> list[str]:
-        """The first documents of a ranker for a query."""
-        return [str(document) for document in self._collection.ranking(query, self._arms[ranker])[: 2 * _PLACES]]
+    def _results(self, ranker: str, query: int) -> list[str]:
+        """What a ranker finds for a query: ids of documents, best first."""
+        found = self._collection.ranking(query, self._arms[ranker])[:_PLACES]
+        return [f"document-{query}-{document}" for document in found.tolist()]

@@ -1,44 +1,47 @@
 """`rankduel demo`: the whole product before your eyes."""
 
+import json
 import signal
-import subprocess
-import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
-from json import loads
+from importlib.util import find_spec
 from pathlib import Path
-from shutil import rmtree
-from time import monotonic
-from urllib.request import urlopen
+from tempfile import TemporaryDirectory
+from time import monotonic, sleep
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from rankduel.cli.beside import Beside, service_beside
+from rankduel.cli.crowd import PATIENCE, Crowd
 from rankduel.cli.numbers import whole
-from rankduel.datasets import Collection, synthetic
+from rankduel.cli.scoreboard import Score, show_scores
+from rankduel.client import Client, Counters, Tournament
+from rankduel.datasets import synthetic
 
 __all__ = ["declare"]
 
 _DESCRIPTION = """\
-A live tournament in a minute: a service on this machine, its dashboard, and users who search and click.
+A live tournament in half a minute: a service on this machine, its dashboard, and users who search and click.
 
-Fifty rankers of a synthetic web search meet on the pages of simulated users, over HTTP; some clicks come late, twice or
-never. Open the address in a browser and watch rankers drop out. It ends by itself when there is a decision, and
-leaves DIR/decision.md, and the tournament in DIR/duels.db.
+64 rankers of a synthetic web search meet on the pages of simulated users, over HTTP; some clicks come late, twice or
+never. Open the address in a browser and watch rankers drop out. It ends by itself when there is a decision, and leaves
+the report in DIR/decision.md and .json; the storage is a temporary file.
 """
 _EXAMPLES = """\
 examples:
   rankduel demo
-  rankduel demo --keep                  # the dashboard stays, until Ctrl-C
+  rankduel demo --keep --port 8080      # the dashboard stays at http://127.0.0.1:8080/ until Ctrl-C
   rankduel demo --seed 7 --out /tmp/demo
 """
 _NAME = "demo"
-_RANKERS = 50
-_BEST, _WORST = 0.66, 0.3  # their quality, in equal steps
-_THREADS = 4
-_LONGEST = 120.0  # seconds
+_RANKERS = 64
+_QUERIES = 500
+_BEST, _SECOND, _WORST = 0.72, 0.6, 0.15  # quality: how well scores follow grades
+_LOOK_EVERY = 0.5  # seconds
 
 
 def declare(add_parser: Callable[..., ArgumentParser]) -> None:
@@ -51,9 +54,7 @@ def declare(add_parser: Callable[..., ArgumentParser]) -> None:
         formatter_class=RawDescriptionHelpFormatter,
     )
     default = Path("results/demo")
-    parser.add_argument(
-        "--out", type=Path, default=default, metavar="DIR", help=f"for what is left (default: {default})"
-    )
+    parser.add_argument("--out", type=Path, default=default, metavar="DIR", help=f"for the report (default: {default})")
     parser.add_argument(
         "--seed", type=whole(0), default=0, metavar="S", help="another seed, another tournament (default: 0)"
     )
@@ -63,95 +64,72 @@ def declare(add_parser: Callable[..., ArgumentParser]) -> None:
 
 
 def _demo(parser: ArgumentParser, options: Namespace) -> int:
-    try:
-        import msgspec  # noqa: F401, PLC0415 - not of the core
-        import starlette  # noqa: F401, PLC0415
-        import uvicorn  # noqa: F401, PLC0415
-    except ModuleNotFoundError as error:
-        parser.error(f"no module {error.name!r}: the demo needs the extra `server`, pip install 'rankduel[server]'")
-    quality = np.random.default_rng(options.seed).permutation(np.linspace(_BEST, _WORST, _RANKERS))
-    collection = synthetic(n_queries=200, n_rankers=_RANKERS, quality=quality, seed=options.seed)
-    folder: Path = options.out / "tournament"
-    if folder.exists():
-        rmtree(folder)
-    folder.mkdir(parents=True)
-    with _service(folder / "duels.db", options.port) as address:
-        _play(address, collection, options.seed)
-        report = options.out / "decision.md"
-        with urlopen(f"{address}/v1/tournaments/{_NAME}/report.md") as answer:
-            report.write_bytes(answer.read())
-        print(f"decision:   {report}\ntournament: {folder / 'duels.db'}")
+    for module in ("httptools", "msgspec", "starlette", "uvicorn", "uvloop"):
+        if find_spec(module) is None:
+            parser.error(f"no module {module!r}: the demo needs the extra `server`, pip install 'rankduel[server]'")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: the service is not left behind
+    out: Path = options.out
+    out.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix="rankduel-demo-") as folder, service_beside(Path(folder), options.port) as service:
+        counters = _play(service, options.seed)
+        for name, path in (("decision.md", "report.md"), ("decision.json", "report")):
+            (out / name).write_bytes(service.read(f"/v1/tournaments/{_NAME}/{path}"))
+        print(_ending(_report(service), counters, options.seed))
+        print(f"report: {out / 'decision.md'} and {out / 'decision.json'}", flush=True)
         if options.keep:
-            print(f"dashboard:  {address}/ until Ctrl-C", flush=True)
+            print(f"dashboard: {service.address}/ until Ctrl-C", flush=True)
             with suppress(KeyboardInterrupt):
                 signal.pause()
     return 0
 
 
-def _play(address: str, collection: Collection, seed: int) -> None:
-    """Let users search until there is a decision."""
-    from rankduel.cli.crowd import Crowd  # noqa: PLC0415 - only where there is a service
-    from rankduel.client import Client, Tournament  # noqa: PLC0415
-
-    rankers = [f"ranker-{number:02}" for number in range(1, collection.n_rankers + 1)]
-    tournament = Tournament.create(
-        _NAME, rankers=rankers, storage=address, baseline=rankers[-1], delta=0.05, tolerance=0.05, seed=seed
-    )
-    print(f"{len(rankers)} rankers meet at {address}/ : open it in a browser", flush=True)
-    began = monotonic()
-    with Client(address, _NAME, baseline=rankers[-1], deadline=5.0) as client:
-        crowd = Crowd(client, collection, rankers, seed)
-
-        def watch() -> bool:
-            decision, counts, seconds = tournament.decision(), tournament.counts, monotonic() - began
-            print(
-                f"{seconds:5.1f} s: {counts.told:>7,} duels told, {counts.in_flight:>4,} in flight, "
-                f"{len(decision.left):>2} rankers left, {decision.champion} leads",
-                flush=True,
-            )
-            return decision.winner is None and not decision.tied and seconds < _LONGEST
-
-        crowd.play(_THREADS, watch)
+def _play(service: Beside, seed: int) -> Counters:
+    """Let users search until there is a decision; what became of their searches."""
+    qualities = _qualities(seed)
+    names = [f"ranker-{number:02}" for number in range(1, len(qualities) + 1)]
+    in_use = names[int(np.argsort(qualities)[3 * len(names) // 4])]  # a good one, as they are
+    Tournament.create(
+        _NAME,
+        rankers=names,
+        storage=service.address,
+        baseline=in_use,
+        delta=0.05,
+        tolerance=0.05,
+        expires_after=PATIENCE,
+        seed=seed,
+    ).close()
+    print(f"{len(names)} rankers meet on the pages of simulated users; {in_use} is the one in use.")
+    print(f"dashboard: {service.address}/", flush=True)
+    collection = synthetic(_QUERIES, len(names), quality=qualities, tieness=np.zeros(len(names)), seed=seed)
+    began, over = monotonic(), False
+    with Client(service.address, _NAME, baseline=in_use) as client:
+        with show_scores() as show, Crowd(client, collection, names, seed).searching():
+            while not over:
+                sleep(_LOOK_EVERY)
+                score = Score.of(_report(service), monotonic() - began)
+                show(score)
+                over = score.over
         client.flush()
-        again, late = client.counters.duplicate, client.counters.told_late
-    decision = tournament.decision()
-    tournament.close()
-    print(f"\n{decision}")
-    print(f"Users saw {crowd.pages:,} pages; {again:,} were told twice, {late:,} too late.")
-    worth = dict(zip(rankers, _worths(collection), strict=True))
-    place = 1 + sum(other > worth[decision.champion] for other in worth.values())
-    best = max(worth, key=worth.__getitem__)
-    print(
-        f"Truly, by NDCG@10, {decision.champion} is number {place} of {len(rankers)}, {worth[decision.champion]:.3f}; "
-        f"the best is {best} with {worth[best]:.3f}, the mean {np.mean(list(worth.values())):.3f}."
-    )
+        return client.counters
 
 
-def _worths(collection: Collection) -> npt.NDArray[np.float64]:
-    """The truth, which only a simulation knows: the NDCG@10 of each ranker."""
-    ideal, discounts = collection.ideal_dcg(10), 1 / np.log2(np.arange(2, 12))
-    total = np.zeros(collection.n_rankers)
-    for query in range(collection.n_queries):
-        gains = 2.0 ** collection.grades_of(query) - 1
-        for ranker in range(collection.n_rankers):
-            found = gains[collection.ranking(query, ranker)[:10]]
-            total[ranker] += found @ discounts[: len(found)] / (ideal[query] or 1)
-    return total / collection.n_queries
+def _qualities(seed: int) -> npt.NDArray[np.float64]:
+    """The truth, which only a simulation knows: one ranker is clearly the best, the others are of all kinds."""
+    others = np.linspace(_SECOND, _WORST, _RANKERS - 1)
+    return np.random.default_rng(seed).permutation(np.append(others, _BEST))
 
 
-@contextmanager
-def _service(storage: Path, port: int) -> Iterator[str]:
-    """A service in a process of its own, and its address."""
-    command = [sys.executable, "-m", "rankduel", "serve", "--storage", f"sqlite:///{storage.absolute()}"]
-    with subprocess.Popen([*command, "--port", str(port)], stderr=subprocess.PIPE, text=True) as process:
-        assert process.stderr is not None
-        try:
-            for line in process.stderr:
-                told = loads(line) if line.startswith("{") else {}
-                if told.get("message") == "listening":
-                    yield f"http://{told['host']}:{told['port']}"
-                    break
-                if told.get("level") in (None, "error"):
-                    raise SystemExit(f"rankduel demo: the service did not start: {line.strip()}")
-        finally:
-            process.terminate()
+def _report(service: Beside) -> dict[str, Any]:
+    report: dict[str, Any] = json.loads(service.read(f"/v1/tournaments/{_NAME}/report"))
+    return report
+
+
+def _ending(report: dict[str, Any], counters: Counters, seed: int) -> str:
+    best = int(_qualities(seed).argmax()) + 1
+    late = report["issued"] - report["duels"]
+    return f"""
+{report["sentence"]}
+{report["promise"]}
+The truth, which only a simulation knows: the best is ranker-{best:02}.
+Users saw {counters.asks:,} pages. Clicks came twice for {counters.duplicate:,} of them, too late or never for {late:,};
+the service did not answer in time for {counters.asks - counters.answered:,}, which had the baseline."""
