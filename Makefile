@@ -1,4 +1,4 @@
-# make demo   set up everything and run a tournament of 136 rankers
+# make demo   set up what it needs, and watch a live tournament: service, dashboard and users
 # make test   every check and every test
 # make soak   a live tournament and its server, killed 200 times; three processes that share one; many requests
 # make bench  the benchmark table
@@ -17,13 +17,22 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 setup: $(VENV)/.built
 
-# A newer kernel, version or pin builds again; what is built stays.
-$(VENV)/.built: pyproject.toml setup.py constraints.txt $(KERNELS)
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --editable '.[dev]'
+# A newer kernel, version or pin builds again; what is built stays. Kernels are built with what is in .venv: so nothing is
+# installed twice, and what the demo has compiled is not compiled again for the tests.
+SOURCES := pyproject.toml setup.py constraints.txt $(KERNELS)
+INSTALL = @test -x $(BIN)/python || $(PYTHON) -m venv $(VENV); \
+	$(BIN)/pip install --quiet setuptools Cython numpy && $(BIN)/pip install --quiet --no-build-isolation --editable
+
+$(VENV)/.built: $(SOURCES)
+	$(INSTALL) '.[dev]'
+	@touch $(VENV)/.demo $@
+
+# The demo needs little of that, and is ready sooner.
+$(VENV)/.demo: $(SOURCES)
+	$(INSTALL) '.[server]' rich
 	@touch $@
 
-demo: setup
+demo: $(VENV)/.demo
 	$(BIN)/rankduel demo --out results/demo
 
 test: check postgresql chromium

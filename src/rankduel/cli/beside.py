@@ -69,8 +69,8 @@ class Beside:
 def service_beside(folder: Path, port: int) -> Iterator[Beside]:
     """`rankduel serve` on a SQLite file in a folder. In the end it is gone, whatever happens.
 
-    It runs in that folder, so that no settings of the user's are taken for its own, and in a session of its own, so that
-    Ctrl-C on the terminal is for this program alone, which stops it.
+    It runs in that folder, so that no settings of the user's are taken for its own, and in a session of its own, so
+    that Ctrl-C on the terminal is for this program alone, which stops it.
     """
     log = folder / "service.log"
     command = [sys.executable, "-m", "rankduel", "serve", "--storage", "sqlite:///duels.db", "--port", str(port)]

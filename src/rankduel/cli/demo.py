@@ -42,6 +42,7 @@ _RANKERS = 64
 _QUERIES = 500
 _BEST, _SECOND, _WORST = 0.72, 0.6, 0.15  # quality: how well scores follow grades
 _LOOK_EVERY = 0.5  # seconds
+_DEADLINE = 0.25  # seconds for an ask, ten times the default: users, service and browser share one machine
 
 
 def declare(add_parser: Callable[..., ArgumentParser]) -> None:
@@ -102,7 +103,7 @@ def _play(service: Beside, seed: int) -> Counters:
     print(f"dashboard: {service.address}/", flush=True)
     collection = synthetic(_QUERIES, len(names), quality=qualities, tieness=np.zeros(len(names)), seed=seed)
     began, over = monotonic(), False
-    with Client(service.address, _NAME, baseline=in_use) as client:
+    with Client(service.address, _NAME, baseline=in_use, deadline=_DEADLINE) as client:
         with show_scores() as show, Crowd(client, collection, names, seed).searching():
             while not over:
                 sleep(_LOOK_EVERY)
