@@ -10,8 +10,8 @@ from setuptools import Extension, setup
 
 NUMPY = Path(np.__file__).parent
 PARALLEL = os.cpu_count() or 1
-# What Cython adds to every kernel (its functions, its memoryviews) is compiled once and shared by all of them: that takes
-# two fifths off the time to build.
+# What Cython adds to every kernel (its functions, its memoryviews) is compiled once and shared by all of them, which
+# takes two fifths off the time to build.
 SHARED = "rankduel._shared"
 # Safe to ship: no -march=native, no -ffast-math (infinities and the order of sums mean something here).
 # Without debugging symbols a quarter of the time to compile is saved.

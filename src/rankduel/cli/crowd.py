@@ -28,7 +28,7 @@ Tell = Callable[[], object]
 
 
 class Crowd:
-    """The users of a search application, in some threads. What goes wrong with clicks elsewhere goes wrong here, too."""
+    """The users of a search application, in some threads. Clicks come late, twice or never, as they do elsewhere."""
 
     def __init__(self, client: Client, collection: Collection, rankers: list[str], seed: int) -> None:
         self._client, self._collection = client, collection
