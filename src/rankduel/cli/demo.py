@@ -40,7 +40,7 @@ examples:
 _NAME = "demo"
 _RANKERS = 64
 _QUERIES = 500
-_BEST, _SECOND, _WORST = 0.72, 0.6, 0.15  # quality: how well scores follow grades
+_BEST, _SECOND, _WORST = 0.74, 0.6, 0.15  # quality: how well scores follow grades
 _LOOK_EVERY = 0.5  # seconds
 _DEADLINE = 0.25  # seconds for an ask, ten times the default: users, service and browser share one machine
 
@@ -70,8 +70,8 @@ def _demo(parser: ArgumentParser, options: Namespace) -> int:
             parser.error(f"no module {module!r}: the demo needs the extra `server`, pip install 'rankduel[server]'")
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: the service is not left behind
     out: Path = options.out
-    out.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix="rankduel-demo-") as folder, service_beside(Path(folder), options.port) as service:
+        out.mkdir(parents=True, exist_ok=True)
         counters = _play(service, options.seed)
         for name, path in (("decision.md", "report.md"), ("decision.json", "report")):
             (out / name).write_bytes(service.read(f"/v1/tournaments/{_NAME}/{path}"))
