@@ -15,24 +15,22 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: setup demo test soak bench check format docs docs-site pictures clean postgresql chromium
 
-setup: $(VENV)/.built
+setup: $(VENV)/.ready
 
-# A newer kernel, version or pin builds again; what is built stays. Kernels are built with what is in .venv: so nothing is
-# installed twice, and what the demo has compiled is not compiled again for the tests.
-SOURCES := pyproject.toml setup.py constraints.txt $(KERNELS)
-INSTALL = @test -x $(BIN)/python || $(PYTHON) -m venv $(VENV); \
-	$(BIN)/pip install --quiet setuptools Cython numpy && $(BIN)/pip install --quiet --no-build-isolation --editable
-
-$(VENV)/.built: $(SOURCES)
-	$(INSTALL) '.[dev]'
-	@touch $(VENV)/.demo $@
-
-# The demo needs little of that, and is ready sooner.
-$(VENV)/.demo: $(SOURCES)
-	$(INSTALL) '.[server]' rich
+# What the demo needs: it is ready sooner. A newer kernel, version or pin builds again; what is built stays. Kernels are
+# built with what is in .venv, so that nothing is installed twice.
+$(VENV)/.built: pyproject.toml setup.py constraints.txt $(KERNELS)
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet setuptools Cython numpy
+	$(BIN)/pip install --quiet --no-build-isolation --editable '.[server]' rich
 	@touch $@
 
-demo: $(VENV)/.demo
+# All the rest. The package is there already: asked for by name, it is not built once more.
+$(VENV)/.ready: $(VENV)/.built
+	$(BIN)/pip install --quiet 'rankduel[dev]'
+	@touch $@
+
+demo: $(VENV)/.built
 	$(BIN)/rankduel demo --out results/demo
 
 test: check postgresql chromium
