@@ -28,7 +28,7 @@ def draw_scores(console: Console) -> Iterator[Callable[[Score], None]]:
 def _picture(score: Score) -> Table:
     """A bar of the rankers that are left, and the figures."""
     left = Table.grid(padding=(0, 1))
-    bar = ProgressBar(total=score.rankers, completed=score.left, width=40)
+    bar = ProgressBar(total=score.rankers, completed=score.left, width=40, complete_style="cyan")
     left.add_row(bar, Text(f"{score.left} of {score.rankers}"))
     picture = Table.grid(padding=(0, 2))
     picture.add_row(Text("rankers left", style="dim"), left)
