@@ -1,6 +1,7 @@
 """The dashboard in a real browser: from sign-in to the decision, live, and what it says when something is wrong."""
 
 import re
+import resource
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -242,7 +243,7 @@ def test_everybody_can_use_every_page(opened: NewWindow, key: dict[str, str], lo
         assert window.violations() == []
         window.sign_in(key["admin"])
         window.wait("New tournament")
-        places = ["/", "/new", "/t/empty", "/t/finished", "/t/paused/batches", "/t/running/duels/1-1"]
+        places = ["/", "/new", "/t/empty", "/t/finished", "/t/paused/batches", "/t/running/duels/1-10002"]
         for path in (*places, *(f"/t/running{page}" for page in PAGES)):
             window.open(path)
             for summary in window.page.query_selector_all("summary") if look == "light" else ():
@@ -278,16 +279,54 @@ def test_the_keyboard_is_enough(operator: Window) -> None:
     assert page.evaluate("document.activeElement !== document.body")
 
 
-def test_a_page_of_a_duel_and_its_clicks(operator: Window) -> None:
+def test_a_duel_with_both_lists_its_page_and_clicks(operator: Window, server: Server, key: dict[str, str]) -> None:
     page = operator.page
     operator.open("/t/running/duels")
-    page.click("tbody a >> nth=1")
+    page.click("tbody a >> nth=0")
     operator.wait("What the user did")
+    with server.client.with_key(key["read"]) as client:
+        told = client.get("/v1/tournaments/running/duels/1-10002").body
+    assert told["page"]["lists"] == [["d1", "d2", "d3", "d4"], ["d4", "d3", "d5", "d1"]]
+    assert told["clicks"] == ["d3"]
+    of = {side: page.locator(f".lists .{side} li") for side in ("of-first", "shown", "of-second")}
+    names = {side: [text.split()[0] for text in lines.all_inner_texts()] for side, lines in of.items()}
+    documents, (first, second) = told["page"]["documents"], told["page"]["lists"]
+    assert names == {"of-first": first, "shown": documents, "of-second": second}
+    teams = dict(zip(documents, told["page"]["teams"], strict=True))
+    for lines in of.values():  # a document has one colour, wherever it stands
+        for line in lines.all():
+            document = line.locator(".document").inner_text()
+            assert line.get_attribute("class") == (teams[document] or "both" if document in teams else "absent")
+            assert line.locator(".clicked").count() == (document == "d3")
     text = page.inner_text(".inspector")
-    assert "d3" in text
-    assert "click" in text
-    assert page.locator("ol.page li").count() == 4
-    assert page.locator("ol.page .clicked").count() == 1
+    assert re.search(r"After 10,000 outcomes, \d+ of 136 rankers were left", text)
+    assert "How the algorithm chooses" in text
+    assert page.locator(".then tbody tr").count() == 2
+    operator.open("/t/running/duels/1-1")
+    operator.wait("The application has told the outcome, not the page.")
+    operator.wait("They had not met before")
+
+
+def test_a_disk_that_is_full_until_it_is_not(browser: Browser, tmp_path: Path) -> None:
+    """Both are told without a reload, and what can be shown without the disk is."""
+    url = f"sqlite:///{tmp_path}/duels.db"
+    with serving(url) as server, server.client as client, window(browser, server.port) as visitor:
+        client.post("/v1/tournaments", {"name": "t", "rankers": names(20)})
+        play(client, "t", "ranker-1", 10)
+        visitor.open("/t/t")
+        visitor.wait("In the lead")
+        no_room = (1, resource.RLIM_INFINITY)
+        room = resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, no_room)
+        assert not play(client, "t", "ranker-1", 10)
+        visitor.wait("It has failed, and users see the baseline")
+        expect(visitor.page.locator("#bar .status")).to_have_text("Failing")
+        visitor.page.click("nav >> text=Leaderboard")
+        visitor.page.wait_for_selector("#rows th")
+        visitor.page.click("nav >> text=Health")
+        visitor.wait("What has failed")
+        resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, room)
+        expect(visitor.page.locator("#bar .status")).to_have_text("Running", timeout=20_000)
+        assert play(client, "t", "ranker-1", 10)
 
 
 @pytest.fixture(scope="module")

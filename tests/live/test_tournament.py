@@ -11,7 +11,7 @@ import rankduel as rd
 from live.conftest import Clock
 from live.learning import learnt
 from live.unsynced import unsynced
-from rankduel.live import Tournament, memory, tournament
+from rankduel.live import Tournament, memory, tournament, view_at
 from rankduel.live.state import State
 from rankduel.live.storage import Change, Committed, Entry
 
@@ -191,6 +191,49 @@ def test_what_was_shown(url: str, clock: Clock) -> None:
         assert t.show(late, page) == "late"
         assert t.counts == rd.live.Counts(issued=3, shown=1, told=1, expired=2)
         assert rd.interleaving.Interleaved.from_dict(json.loads(t.duels()[-1].page or "")) == page
+
+
+def test_both_lists_and_the_clicks_are_kept(url: str) -> None:
+    with create(url) as t:
+        duel, silent = t.ask("a"), t.ask("b")
+        page = duel.interleave((name for name in "xyz"), ["z", "y", "w", "v"], k=2)
+        assert page.lists == (("x", "y"), ("z", "y"))
+        assert page.documents == t.method.interleave("xyz", "zywv", 2, seed=duel.seed).documents
+        assert t.tell(duel, clicks=[page.documents[0]]).status == "accepted"
+        stored = json.loads(t.duels()[-1].page or "")
+        assert stored.pop("clicks") == [page.documents[0]]
+        assert rd.interleaving.Interleaved.from_dict(stored) == page
+        assert t.show(duel, page) == "duplicate"  # it comes after the tell, and is the same page
+        assert t.show(duel, silent.interleave(["x"], ["y"])) == "conflict"
+        with pytest.raises(TypeError, match="first must be a sequence of documents"):
+            silent.interleave({"x"}, ["y"])
+
+
+def test_what_was_known_at_a_time(url: str, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rankduel.live.tournament.SNAPSHOT_EVERY", 40)
+    with create(url) as t:
+        assert view_at(t.storage, "search", clock.now - 1) is None  # before it was
+        views = []
+        for _ in range(100):
+            clock.now += 1
+            t.tell(t.ask(), FIRST)
+            views.append((clock.now, t.view()))
+        assert len(list(t.storage.kept("search"))) == 2
+        for time, view in views[:5] + views[50:]:
+            then = view_at(t.storage, "search", time + 0.5)
+            assert then is not None
+            assert (then.number, then.told, then.wins, then.champion) == (
+                view.number,
+                view.told,
+                view.wins,
+                view.champion,
+            )
+            assert then.evidence is not None
+            assert view.evidence is not None
+            assert then.evidence.tolist() == view.evidence.tolist()
+        monkeypatch.setattr("rankduel.live.past._MOST", 10)
+        assert view_at(t.storage, "search", views[30][0]) is None  # too much to replay
+        assert view_at(t.storage, "search", views[5][0]) is not None
 
 
 def test_a_void_duel_is_not_learnt(url: str) -> None:

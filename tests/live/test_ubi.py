@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankduel.interleaving import interleaving_from
+from rankduel.interleaving import Interleaved, interleaving_from
 from rankduel.live import Attribution, Shown, Signal, read_events
 from rankduel.live.ubi import MOST
 
@@ -251,6 +251,8 @@ def test_an_id_of_the_event_is_its_key() -> None:
 
 # Pages
 
+PLACED: dict[str, Any] = {"method": "team_draft", "documents": ["a"], "teams": ["first"]}
+
 
 @pytest.mark.parametrize("method", ["team_draft", "probabilistic", "balanced", "optimized"])
 def test_an_impression_may_carry_the_page(method: str) -> None:
@@ -265,6 +267,17 @@ def test_an_impression_may_carry_the_page(method: str) -> None:
     for click in clicks:
         expected = rules.resolve(page, [click], seed=1, method=interleaving, issued=0.0)
         assert rules.resolve(result.page, [click], seed=1, method=interleaving, issued=0.0) is expected
+
+
+def test_a_page_may_carry_both_lists() -> None:
+    (result,) = read_events(
+        event(action_name="impression", event_attributes={"shown": PLACED | {"lists": [["a", 7], []]}})
+    )
+    assert isinstance(result, Shown)
+    assert result.page.lists == (("a", 7), ())
+    assert Interleaved.from_dict(json.loads(json.dumps(result.page.to_dict()))) == result.page
+    with pytest.raises(ValueError, match="lists are those of two rankers, got 1"):
+        Interleaved.from_dict(PLACED | {"lists": [["a"]]})
 
 
 def test_an_impression_without_a_page_and_another_action_with_one_are_signals() -> None:
@@ -293,6 +306,10 @@ def test_an_impression_without_a_page_and_another_action_with_one_are_signals() 
         ({"method": "balanced", "documents": ["a"], "places": [[1]]}, "the places of a document of shown must be two"),
         ({"method": "balanced", "documents": ["a"], "places": [[0, -1]]}, "a place of shown must be a whole number"),
         ({"method": "balanced", "documents": ["a"], "places": [[0, 2**31]]}, "a place of shown must be below"),
+        (PLACED | {"lists": [["a"]]}, "lists of shown must be two, of the first and the second, got [['a']]"),
+        (PLACED | {"lists": ["a", "b"]}, "each of the lists of shown must be a list of up to 1,000, got 'a'"),
+        (PLACED | {"lists": [["a"], [["b"]]]}, "a document of the lists of shown must be"),
+        (PLACED | {"lists": [["a"], ["b"] * 1001]}, "each of the lists of shown must be a list of up to 1,000"),
     ],
 )
 def test_a_page_that_could_not_be_credited_is_refused(page: Any, message: str) -> None:

@@ -3,11 +3,12 @@
 from rankduel.dashboard.files import FILES, POLICY, File
 from rankduel.dashboard.forecast import Forecast, forecast
 from rankduel.dashboard.grid import Grid, grid
-from rankduel.dashboard.lights import Light, light
+from rankduel.dashboard.lights import Light, fair_sides, light
 from rankduel.dashboard.lines import Line, lines
 from rankduel.dashboard.ratings import Harm, harm, ratings
+from rankduel.dashboard.reasons import Known, known_of, rule_of, why_they_met
 from rankduel.dashboard.report import Report, markdown, report
-from rankduel.dashboard.words import sentence, why_they_met
+from rankduel.dashboard.words import sentence
 
 __all__ = [
     "FILES",
@@ -16,17 +17,21 @@ __all__ = [
     "Forecast",
     "Grid",
     "Harm",
+    "Known",
     "Light",
     "Line",
     "Report",
+    "fair_sides",
     "forecast",
     "grid",
     "harm",
+    "known_of",
     "light",
     "lines",
     "markdown",
     "ratings",
     "report",
+    "rule_of",
     "sentence",
     "why_they_met",
 ]

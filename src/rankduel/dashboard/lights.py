@@ -3,14 +3,13 @@
 import math
 from dataclasses import dataclass
 
-from rankduel.live import Health, View
+from rankduel.live import Event, Health, View
 
 __all__ = ["Light", "fair_sides", "light"]
 
 _FEW = 200  # duels that are over before shares are judged
 _JOINED = 0.5  # the least share of duels that should be told in time
 _CHANCE = 0.001  # of a false alarm about the sides, at any time
-_TOSSED = ("CertifiedSparring",)  # bandits that toss a coin for who is first
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,22 +20,21 @@ class Light:
     reasons: list[str]
 
 
-def fair_sides(view: View, health: Health) -> float | None:
-    """A p-value, good at any time, of "first and second win equally often"; None where the bandit tosses no coin.
+def fair_sides(health: Health) -> float:
+    """A p-value, good at any time, of "first and second win equally often".
 
-    Who is first is tossed, so that it is an A/A check of pages and clicks: whatever the rankers are, both sides should
-    win half of the duels. By a bet on the side, uniform over its chance.
+    Each duel is an A/A check of pages and clicks: a coin says who is first, and nobody else knows it. So whatever the
+    rankers are, whoever chose them, and however that hangs on what happened before, each outcome that is no tie is
+    "first" with a chance of 1/2. By a bet on the side, uniform over its chance, and Ville's inequality.
     """
-    if view.bandit not in _TOSSED:
-        return None
     first, second = health.outcomes.get("first", 0), health.outcomes.get("second", 0)
     n = first + second
     evidence = math.lgamma(first + 1) + math.lgamma(second + 1) - math.lgamma(n + 2) + n * math.log(2)
     return min(1.0, math.exp(-evidence)) if evidence < 700 else 0.0
 
 
-def light(view: View, health: Health) -> Light:
-    """What should be looked at."""
+def light(view: View, health: Health, paused: Event | None = None) -> Light:
+    """What should be looked at; `paused` is the event that has paused the tournament."""
     counts = health.counts
     bad, warnings = [], []
     if health.failure is not None:
@@ -48,10 +46,17 @@ def light(view: View, health: Health) -> Light:
         warnings.append(f"{health.conflicts:,} outcomes were told twice and differently: the first one stays.")
     if counts.told >= _FEW and health.unknown > counts.told / 100:
         warnings.append(f"{health.unknown:,} outcomes were told of duels that there never were.")
-    p = fair_sides(view, health)
-    if p is not None and p < _CHANCE:
+    p = fair_sides(health)
+    if p < _CHANCE:
         warnings.append(f"One side wins too often (p = {p:.1g}): are pages shown as they were made?")
     decided = view.decision.winner is not None or view.decision.tied
     if view.status == "paused" and health.failure is None and not decided:
-        warnings.append("It is paused: users see the baseline.")
+        warnings.append(f"{_pause(paused)}. Users see the baseline.")
     return Light("bad" if bad else "warning" if warnings else "good", bad + warnings)
+
+
+def _pause(paused: Event | None) -> str:
+    """Who has paused a tournament, and why."""
+    by, reason = ("", "") if paused is None else (paused.body["by"], paused.body["reason"])
+    who = "A guardrail has paused it" if by == "guardrail" else f"{by} has paused it" if by else "It is paused"
+    return f"{who}: {reason}" if reason else who

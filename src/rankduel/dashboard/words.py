@@ -1,9 +1,9 @@
 """What the dashboard says in whole sentences."""
 
 from rankduel.dashboard.forecast import Forecast
-from rankduel.live import DuelRow, View
+from rankduel.live import View
 
-__all__ = ["sentence", "why_they_met"]
+__all__ = ["sentence"]
 
 
 def sentence(view: View, outlook: Forecast | None, per_day: float, *, failing: bool = False) -> str:
@@ -30,29 +30,6 @@ def sentence(view: View, outlook: Forecast | None, per_day: float, *, failing: b
         days = f", {_time(outlook.duels / per_day)} at today's traffic," if view.status == "running" and per_day else ""
         text = f"{left}; {leads}; about {_rounded(outlook.duels)} duels{days} to a decision{sure}"
     return f"Paused. {text}." if view.status == "paused" and not text.startswith("Decided") else f"{text}."
-
-
-def why_they_met(view: View, duel: DuelRow) -> str:
-    """Why a bandit lets two rankers meet, and what is known of them by now."""
-    first, second = view.names[duel.first], view.names[duel.second]
-    if duel.first == duel.second:
-        return f"{view.bandit} let {first} meet itself: it is nearly sure of it."
-    won, lost = view.wins.get((duel.first, duel.second), 0), view.wins.get((duel.second, duel.first), 0)
-    ties = view.ties.get((min(duel.first, duel.second), max(duel.first, duel.second)), 0)
-    met = won + lost + ties
-    record = f"They have met {met:,} times up to now: {first} won {won:,}, {second} {lost:,}, {ties:,} were ties."
-    return f"{_IDEAS.get(view.bandit, f'It is the choice of {view.bandit}.')} {record}"
-
-
-_IDEAS = {
-    "CertifiedSparring": "One of them looked best when ratings were drawn at random within their uncertainty; the "
-    "other is the opponent that promised most evidence for the least harm to users. A coin decided who is first.",
-    "MergeDTS": "They are in the same batch, whose turn it was: the first one won a sampled tournament in it, the "
-    "second looked most likely to beat it.",
-    "MergeRUCB": "They are in the same batch, whose turn it was: the first one may be the best in it, the second may "
-    "beat it by the widest margin.",
-    "Uniform": "All pairs that are left meet equally often.",
-}
 
 
 def _rankers(n: int) -> str:

@@ -12,7 +12,8 @@ class Interleaved:
     """A list made of two rankers' lists: show `documents`, and hand it to `credit` with the clicks, now or later.
 
     Besides the documents it carries, position by position, what its method needs to credit a click; the rankings are
-    needed no more. `to_dict` and `from_dict` are for a store: if the documents are strings or numbers, JSON will do.
+    needed no more, though it may carry their best documents in `lists`. `to_dict` and `from_dict` are for a store: if
+    the documents are strings or numbers, JSON will do.
 
     >>> import json
     >>> from rankduel.interleaving import TeamDraftInterleaving
@@ -31,6 +32,7 @@ class Interleaved:
     teams: tuple[str | None, ...] | None = None  # team_draft: "first", "second", or neither for the common prefix
     places: tuple[tuple[int | None, int | None], ...] | None = None  # balanced: in both lists, from 0; None: not there
     credits: tuple[float, ...] | None = None  # optimized: of a click; positive speaks for the first
+    lists: tuple[tuple[Hashable, ...], tuple[Hashable, ...]] | None = None  # the best of both, for people who look
 
     def __repr__(self) -> str:
         given = [f"{name}={value!r}" for name, value in self._given()]
@@ -60,8 +62,12 @@ class Interleaved:
         for name in stored:
             if name != "method" and stored[name] is not None:
                 values[name] = tuple(stored[name])
-                if name != "documents" and len(values[name]) != len(stored["documents"]):
+                if name not in ("documents", "lists") and len(values[name]) != len(stored["documents"]):
                     raise ValueError(f"{len(stored['documents'])} documents, but {len(values[name])} {name}")
         if "places" in values:
             values["places"] = tuple((first, second) for first, second in values["places"])
+        if "lists" in values:
+            if len(values["lists"]) != 2:
+                raise ValueError(f"lists are those of two rankers, got {len(values['lists'])}")
+            values["lists"] = tuple(map(tuple, values["lists"]))
         return cls(**values)

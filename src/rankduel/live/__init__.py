@@ -4,6 +4,7 @@ from rankduel.live.answers import Counts, Departure, Health, LiveDecision, LiveD
 from rankduel.live.attribution import Attribution, Judgement
 from rankduel.live.duels import DuelRow, Status
 from rankduel.live.events import Event
+from rankduel.live.past import view_at
 from rankduel.live.safety import Guardrail
 from rankduel.live.settings import DEFAULT
 from rankduel.live.signals import Shown, Signal
@@ -36,4 +37,5 @@ __all__ = [
     "View",
     "read_events",
     "storage_at",
+    "view_at",
 ]

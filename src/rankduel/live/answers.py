@@ -1,7 +1,8 @@
 """What a tournament hands out: duels by name, receipts for what it was told, and where it stands."""
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sized
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sized
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Self
 
 from rankduel.interleaving import Interleaved, Interleaving
@@ -38,12 +39,15 @@ class LiveDuel:
     def interleave(self, list_a: Iterable[Hashable], list_b: Iterable[Hashable], k: int = 10) -> Interleaved:
         """The page for the lists of `first` and `second`, best document first; the same again for the same lists.
 
-        A search that finds nothing has a page without documents.
+        It carries the best k of both lists, for people who look at the duel later. A search that finds nothing has a
+        page without documents.
         """
         if all(isinstance(found, Sized) and not len(found) for found in (list_a, list_b)):
             self.shown = Interleaved(self.method.name, ())
         else:
-            self.shown = self.method.interleave(list_a, list_b, k, seed=self.seed)
+            first, second = (tuple(found) if isinstance(found, Iterator) else found for found in (list_a, list_b))
+            made = self.method.interleave(first, second, k, seed=self.seed)
+            self.shown = replace(made, lists=(tuple(islice(first, k)), tuple(islice(second, k))))
         return self.shown
 
 

@@ -82,7 +82,7 @@ class Desk:
             refused[f"serve {why}"] = refused.get(f"serve {why}", 0) + 1
             return self._no_duel(why)
         try:
-            duel = self._state.choose()
+            duel = self._state.choose(f"{self._session}-{self._issued + 1}")
         except Exception as error:
             self.memory.fail(error)
             return self._no_duel("failed")

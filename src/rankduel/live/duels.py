@@ -37,7 +37,7 @@ class DuelRow(NamedTuple):
     expires: float
     state: str = "issued"  # shown; told, no_signal, expired, late, void
     outcome: str | None = None
-    page: str | None = None  # what was shown, as JSON
+    page: str | None = None  # what was shown, as JSON; with the clicks on it, if they were told
 
     @property
     def id(self) -> str:

@@ -162,7 +162,7 @@ class Page:
         if row is None:
             return Status.UNKNOWN
         if row.state != "issued":
-            same = row.page == entry.page or row.page is None
+            same = row.page is None or row.page.startswith(entry.page[:-1])  # one that was told has its clicks, too
             return Status.DUPLICATE if same else Status.CONFLICT
         if max(entry.time, self.time) >= row.expires:
             return Status.LATE

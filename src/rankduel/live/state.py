@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable
 from dataclasses import replace
+from hashlib import blake2b
 from typing import Any, Self
 
 from rankduel.bandits import Bandit, bandit_from
@@ -16,6 +17,7 @@ from rankduel.types import Duel, Outcome
 __all__ = ["State", "restored"]
 
 _SCHEMA = 1  # of what a snapshot holds beside the bandit
+_SWAPPED = {Outcome.FIRST: Outcome.SECOND, Outcome.SECOND: Outcome.FIRST, Outcome.TIE: Outcome.TIE}
 
 
 class State:
@@ -33,6 +35,7 @@ class State:
         self.time = 0.0  # of the last event
         self.wins: dict[tuple[int, int], int] = {}  # of the first over the second
         self.ties: dict[tuple[int, int], int] = {}  # the smaller arm first
+        self._coin = subseed(settings.seed, "sides").to_bytes(16, "little")
 
     @classmethod
     def replay(cls, events: Iterable[Event]) -> Self:
@@ -50,11 +53,20 @@ class State:
         stream = bit_generator(subseed(self.settings.seed, f"session {session}"), "bandit")
         self.bandit.random.bit_generator.state = stream.state
 
-    def choose(self) -> Duel:
-        """The next duel. It changes nothing that is learnt."""
+    def choose(self, id: str) -> Duel:
+        """The next duel, which will have this id. It changes nothing that is learnt."""
         duel = self.bandit.ask()
         self.bandit.forget(duel)
-        return duel
+        return self._sides(id, duel)
+
+    def _sides(self, id: str, duel: Duel) -> Duel:
+        """From the sides of the bandit to those that users see, or back: a coin for each duel may have swapped them.
+
+        So each side wins half of the duels, whatever the bandit and the rankers are; that can be checked.
+        """
+        if blake2b(id.encode(), key=self._coin, digest_size=1).digest()[0] & 1:
+            return duel
+        return Duel(duel.number, duel.second, duel.first, duel.propensity and duel.propensity[::-1])
 
     def apply(self, event: Event) -> None:
         """Take in one event."""
@@ -84,9 +96,10 @@ class State:
     def _tell(self, body: dict[str, Any]) -> None:
         first, second, outcome = body["first"], body["second"], Outcome(body["outcome"])
         propensity = body.get("propensity")
-        duel = Duel(self.bandit.told + 1, first, second, propensity and tuple(propensity))
+        shown = Duel(self.bandit.told + 1, first, second, propensity and tuple(propensity))
+        duel = self._sides(body["duel"], shown)
         self.bandit.adopt(duel)
-        self.bandit.tell(duel, outcome)
+        self.bandit.tell(duel, outcome if duel is shown else _SWAPPED[outcome])
         if outcome is Outcome.TIE:
             pair = (first, second) if first < second else (second, first)
             self.ties[pair] = self.ties.get(pair, 0) + 1

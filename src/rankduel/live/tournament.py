@@ -270,7 +270,8 @@ class Tournament(Seen):
         if isinstance(outcome, Clicks):
             seed = self.seed_of(f"{session}-{number}")
             found = self.attribution.of_clicks(outcome.shown, outcome.clicks, seed=seed, method=self.method)
-            return Tell(session, number, row, None if found is None else found.value, time, _as_json(outcome.shown))
+            page = _as_json(outcome.shown, clicks=outcome.clicks)
+            return Tell(session, number, row, None if found is None else found.value, time, page)
         if not isinstance(outcome, Outcome):
             raise TypeError(f"outcome must be Outcome.FIRST, Outcome.SECOND or Outcome.TIE, got {outcome!r}")
         return Tell(session, number, row, outcome.value, time)
@@ -427,8 +428,8 @@ def receipts(told: Iterable[Told]) -> list[Receipt]:
     return [Receipt(status, None if outcome is None else Outcome(outcome)) for status, outcome in told]
 
 
-def _as_json(page: Interleaved) -> str:
-    return json.dumps(page.to_dict(), separators=(",", ":"))
+def _as_json(page: Interleaved, **more: Any) -> str:
+    return json.dumps(page.to_dict() | more, separators=(",", ":"))
 
 
 def _observed(one: Signal | Shown, row: DuelRow, time: float) -> SignalRow | Show:

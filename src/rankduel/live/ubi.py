@@ -163,7 +163,22 @@ def read_page(stored: object) -> Interleaved:
         raise ValueError("the documents of shown must differ")
     for value in page[kept]:
         check(value)
-    return Interleaved.from_dict({field: page[field] for field in ("method", "documents", kept)})
+    fields = ["method", "documents", kept]
+    if page.get("lists") is not None:
+        _check_lists(page["lists"])
+        fields.append("lists")
+    return Interleaved.from_dict({field: page[field] for field in fields})
+
+
+def _check_lists(lists: Any) -> None:
+    """The best documents of both rankers, for people who look; nothing is concluded from them."""
+    if not isinstance(lists, list | tuple) or len(lists) != 2:
+        raise ValueError(f"lists of shown must be two, of the first and the second, got {brief(lists)}")
+    for found in lists:
+        if not isinstance(found, list | tuple) or len(found) > _PLACES:
+            raise ValueError(f"each of the lists of shown must be a list of up to {_PLACES:,}, got {brief(found)}")
+        for document in found:
+            _document("a document of the lists of shown", document)
 
 
 def _check_team(value: Any) -> None:

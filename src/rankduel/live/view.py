@@ -76,6 +76,11 @@ class View:
             return None
         return float(np.log((1 if confidence.tolerance is None else 2) / confidence.delta))
 
+    @property
+    def ends(self) -> bool:
+        """Whether rankers are eliminated, so that one remains; others play on for ever."""
+        return self.enough is not None or self.batches is not None
+
 
 def view_of(state: State) -> View:
     """A view of a state, which must not change meanwhile."""

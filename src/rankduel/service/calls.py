@@ -3,16 +3,20 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import UnsetType
 
+from rankduel.live import Tournament
 from rankduel.service.keys import Key
 
 if TYPE_CHECKING:
     from rankduel.service.service import Service
 
-__all__ = ["Call", "Parameter", "Plain", "Request", "Stream", "given"]
+__all__ = ["Call", "Parameter", "Plain", "Request", "Stream", "given", "looking"]
+
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -100,3 +104,14 @@ def given(body: Any, *leave_out: str) -> dict[str, Any]:
         for name in body.__struct_fields__
         if name not in leave_out and not isinstance(value := getattr(body, name), UnsetType)
     }
+
+
+def looking(look: Callable[[Tournament, dict[str, Any]], T]) -> Callable[[Request], Awaitable[T]]:
+    """A call that looks at one tournament, in another thread. `look` gets the tournament and the parameters."""
+
+    @wraps(look)
+    async def run(request: Request) -> T:
+        t = await request.service.tournament(request.path["name"])
+        return await request.service.off(look, t, request.path | request.query)
+
+    return run

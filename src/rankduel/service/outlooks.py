@@ -63,8 +63,7 @@ def outlook(t: Tournament) -> Outlook:
     """Compute it; another thread should."""
     view = t.view()
     rated = ratings(view)
-    ends = view.enough is not None or view.batches is not None
     foreseen = None
-    if ends and view.told and view.decision.winner is None and not view.decision.tied and view.status != "stopped":
+    if view.ends and view.told and view.decision.winner is None and not view.decision.tied and view.status != "stopped":
         foreseen = forecast(*t.snapshot(), rated, told=view.told)
     return Outlook(view.number, view.told, harm(view, rated), foreseen)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
+from rankduel.dashboard import Known
 from rankduel.errors import StorageError
 from rankduel.live import LiveDuel, Tournament
 from rankduel.live.storage import Told
@@ -32,11 +33,13 @@ class Service:
         self.metrics = Metrics()
         self.ring = KeyRing(())
         self.ready = False
+        self.readable = True  # whether the storage was, when it was read last
         self.openapi = b""
         self.house: House
         self._gatherings: dict[str, Gathering] = {}
         self.sessions: Sessions
         self.outlooks = Outlooks(self)
+        self.explained: dict[tuple[str, str], tuple[str, Known | None]] = {}  # why duels were as they were
         self.watchers = 0  # who follow what happens
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="rankduel service")
         self._watch: asyncio.Task[None] | None = None
@@ -89,5 +92,7 @@ class Service:
             await asyncio.sleep(self.settings.keys_every)
             try:
                 self.ring = await self.off(KeyRing.of, self.house.storage)
+                self.readable = True
             except StorageError as error:
+                self.readable = False
                 _log.error("keys cannot be read: the last ones stay valid", extra={"error": str(error)})

@@ -1,11 +1,12 @@
 """The calls that look: tournaments, where they stand, and what happened. Long answers come in pages."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from itertools import islice
 from typing import Any, TypeVar
 
 from rankduel.errors import StorageError
-from rankduel.live import Counts, DuelRow, Tournament
+from rankduel.live import Counts, DuelRow, Event, Tournament
+from rankduel.live.settings import Settings
 from rankduel.service.bodies import (
     CountsOut,
     DecisionOut,
@@ -26,9 +27,9 @@ from rankduel.service.bodies import (
     TournamentOut,
     Tournaments,
 )
-from rankduel.service.calls import Call, Parameter, Request
+from rankduel.service.calls import Call, Parameter, Request, looking
 
-__all__ = ["CALLS", "counts_out", "duel_out", "open_body", "whole"]
+__all__ = ["CALLS", "LINES", "NONE", "counts_out", "duel_fields", "event_out", "open_settings", "whole"]
 
 _SECRET = ("salt", "seed")  # they would let others guess clients and pages
 T = TypeVar("T")
@@ -42,54 +43,72 @@ async def list_tournaments(request: Request) -> Tournaments:
     return Tournaments(tournaments=page, next=page[-1].name if len(names) > limit else None)
 
 
-async def show_tournament(request: Request) -> TournamentOut:
+@looking
+def show_tournament(t: Tournament, query: dict[str, Any]) -> TournamentOut:
     """One tournament: its state, champion, rankers left, duels and settings."""
-    return await _look(request, whole)
+    return whole(t)
 
 
-async def rankers(request: Request) -> RankersOut:
+@looking
+def rankers(t: Tournament, query: dict[str, Any]) -> RankersOut:
     """All rankers that ever took part, in the order in which they came."""
-    return await _look(request, _rankers)
+    lines, next = _page(t.rankers, query)
+    return RankersOut(rankers=[RankerOut(ranker) for ranker in lines], next=next)
 
 
-async def leaderboard(request: Request) -> Leaderboard:
+@looking
+def leaderboard(t: Tournament, query: dict[str, Any]) -> Leaderboard:
     """All rankers, the best guess first."""
-    return await _look(request, _leaderboard)
+    lines, next = _page(t.leaderboard(), query)
+    return Leaderboard(standings=[_out(StandingOut, line) for line in lines], next=next)
 
 
-async def timeline(request: Request) -> Timeline:
+@looking
+def timeline(t: Tournament, query: dict[str, Any]) -> Timeline:
     """The rankers that are out, in the order in which they went."""
-    return await _look(request, _timeline)
+    lines, next = _page(t.timeline(), query)
+    return Timeline(departures=[_out(Gone, line) for line in lines], next=next)
 
 
-async def preferences(request: Request) -> Preferences:
+@looking
+def preferences(t: Tournament, query: dict[str, Any]) -> Preferences:
     """How often each two rankers have met, and who won."""
-    return await _look(request, _preferences)
+    lines, next = _page(t.preferences(), query)
+    return Preferences(pairs=[_out(Pair, line) for line in lines], next=next)
 
 
-async def decision(request: Request) -> DecisionOut:
+@looking
+def decision(t: Tournament, query: dict[str, Any]) -> DecisionOut:
     """The winner, or the rankers that are tied, or where it stands; and what is guaranteed."""
-    return await _look(request, _decision)
+    decided = t.decision()
+    return _out(DecisionOut, decided, text=str(decided))
 
 
-async def duels(request: Request) -> KnownDuels:
+@looking
+def duels(t: Tournament, query: dict[str, Any]) -> KnownDuels:
     """The duels, newest first."""
-    return await _look(request, _duels)
+    limit = query["limit"]
+    rows = t.duels(limit=limit + 1, before=query.get("after"))
+    names = t.rankers
+    page = [KnownDuel(**duel_fields(row, names)) for row in rows[:limit]]
+    return KnownDuels(duels=page, next=page[-1].duel if len(rows) > limit else None)
 
 
-async def health(request: Request) -> HealthOut:
+@looking
+def health(t: Tournament, query: dict[str, Any]) -> HealthOut:
     """Whether the tournament is well."""
-    return await _look(request, _health)
+    well = t.health()
+    delays = {str(seconds): count for seconds, count in well.delays.items()}
+    return _out(HealthOut, well, duels=counts_out(well.counts), delays=delays)
 
 
-async def journal(request: Request) -> JournalPage:
+@looking
+def journal(t: Tournament, query: dict[str, Any]) -> JournalPage:
     """What was learnt and what operators did, oldest first."""
-    return await _look(request, _journal)
-
-
-async def _look(request: Request, look: Callable[[Tournament, dict[str, Any]], T]) -> T:
-    t = await request.service.tournament(request.path["name"])
-    return await request.service.off(look, t, request.query)
+    after, limit = query["after"], query["limit"]
+    page = list(islice(t.journal(since=after), limit + 1))
+    events = [event_out(event) for event in page[:limit]]
+    return JournalPage(events=events, next=events[-1].number if len(page) > limit else None)
 
 
 def _page(lines: Iterable[T], query: dict[str, Any]) -> tuple[list[T], int | None]:
@@ -99,18 +118,34 @@ def _page(lines: Iterable[T], query: dict[str, Any]) -> tuple[list[T], int | Non
     return page[:limit], after + limit if len(page) > limit else None
 
 
+def _out(kind: type[T], value: object, **more: Any) -> T:
+    """A value as clients see it: the fields of the body by their names, but for those that are given."""
+    fields: tuple[str, ...] = kind.__struct_fields__  # type: ignore[attr-defined]
+    return kind(**{name: getattr(value, name) for name in fields if name not in more}, **more)
+
+
 def counts_out(counts: Counts) -> CountsOut:
     """The counts as clients see them."""
-    return CountsOut(
-        issued=counts.issued,
-        shown=counts.shown,
-        resolved=counts.told,
-        no_signal=counts.no_signal,
-        expired=counts.expired,
-        late=counts.late,
-        void=counts.void,
-        in_flight=counts.in_flight,
-    )
+    return _out(CountsOut, counts, resolved=counts.told)
+
+
+def event_out(event: Event) -> EventOut:
+    """An event as clients see it."""
+    return _out(EventOut, event, body=open_body(event.body))
+
+
+def duel_fields(row: DuelRow, rankers: list[str]) -> dict[str, Any]:
+    """A duel as clients see it, by the names of fields."""
+    return {
+        "duel": row.id,
+        "query_id": row.query,
+        "first": rankers[row.first],
+        "second": rankers[row.second],
+        "state": row.state,
+        "outcome": row.outcome,
+        "issued": row.issued,
+        "expires": row.expires,
+    }
 
 
 def _summary_fields(t: Tournament) -> dict[str, Any]:
@@ -138,101 +173,14 @@ def _summary(t: Tournament) -> Summary:
     return Summary(**_summary_fields(t))
 
 
-def whole(t: Tournament, query: dict[str, Any] | None = None) -> TournamentOut:
+def whole(t: Tournament) -> TournamentOut:
     """A tournament with its settings."""
-    settings = open_body(t.settings.to_dict())
-    del settings["rankers"]  # those at the beginning; the leaderboard has those of now
-    return TournamentOut(**_summary_fields(t), settings=settings)
+    return TournamentOut(**_summary_fields(t), settings=open_settings(t.settings))
 
 
-def _rankers(t: Tournament, query: dict[str, Any]) -> RankersOut:
-    lines, next = _page(t.rankers, query)
-    return RankersOut(rankers=[RankerOut(ranker=ranker) for ranker in lines], next=next)
-
-
-def _leaderboard(t: Tournament, query: dict[str, Any]) -> Leaderboard:
-    lines, next = _page(t.leaderboard(), query)
-    standings = [
-        StandingOut(line.ranker, line.state, wins=line.wins, losses=line.losses, ties=line.ties, rate=line.rate)
-        for line in lines
-    ]
-    return Leaderboard(standings=standings, next=next)
-
-
-def _timeline(t: Tournament, query: dict[str, Any]) -> Timeline:
-    lines, next = _page(t.timeline(), query)
-    gone = [Gone(ranker=one.ranker, told=one.told, by=one.by, evidence=one.evidence, left=one.left) for one in lines]
-    return Timeline(departures=gone, next=next)
-
-
-def _preferences(t: Tournament, query: dict[str, Any]) -> Preferences:
-    lines, next = _page(t.preferences(), query)
-    pairs = [Pair(first=met.first, second=met.second, wins=met.wins, losses=met.losses, ties=met.ties) for met in lines]
-    return Preferences(pairs=pairs, next=next)
-
-
-def _decision(t: Tournament, query: dict[str, Any]) -> DecisionOut:
-    decided = t.decision()
-    return DecisionOut(
-        winner=decided.winner,
-        tied=list(decided.tied),
-        champion=decided.champion,
-        left=list(decided.left),
-        eliminated=list(decided.eliminated),
-        delta=decided.delta,
-        tolerance=decided.tolerance,
-        text=str(decided),
-    )
-
-
-def _duels(t: Tournament, query: dict[str, Any]) -> KnownDuels:
-    limit = query["limit"]
-    rows = t.duels(limit=limit + 1, before=query.get("after"))
-    rankers = t.rankers
-    page = [duel_out(row, rankers) for row in rows[:limit]]
-    return KnownDuels(duels=page, next=page[-1].duel if len(rows) > limit else None)
-
-
-def duel_out(row: DuelRow, rankers: list[str]) -> KnownDuel:
-    """A duel as clients see it."""
-    return KnownDuel(
-        duel=row.id,
-        query_id=row.query,
-        first=rankers[row.first],
-        second=rankers[row.second],
-        state=row.state,
-        outcome=row.outcome,
-        issued=row.issued,
-        expires=row.expires,
-    )
-
-
-def _health(t: Tournament, query: dict[str, Any]) -> HealthOut:
-    well = t.health()
-    return HealthOut(
-        duels=counts_out(well.counts),
-        joined=well.joined,
-        served=well.served,
-        told_again=well.told_again,
-        conflicts=well.conflicts,
-        unknown=well.unknown,
-        signals=well.signals,
-        signals_again=well.signals_again,
-        orphans=well.orphans,
-        late_signals=well.late_signals,
-        outcomes=well.outcomes,
-        delays={str(seconds): count for seconds, count in well.delays.items()},
-        failure=well.failure,
-    )
-
-
-def _journal(t: Tournament, query: dict[str, Any]) -> JournalPage:
-    after, limit = query["after"], query["limit"]
-    page = list(islice(t.journal(since=after), limit + 1))
-    events = [
-        EventOut(number=one.number, time=one.time, kind=one.kind, body=open_body(one.body)) for one in page[:limit]
-    ]
-    return JournalPage(events=events, next=events[-1].number if len(page) > limit else None)
+def open_settings(settings: Settings) -> dict[str, Any]:
+    """The settings as clients see them, without the rankers: those are of the beginning, the leaderboard has all."""
+    return {name: value for name, value in open_body(settings.to_dict()).items() if name != "rankers"}
 
 
 def open_body(body: dict[str, Any]) -> dict[str, Any]:
@@ -244,17 +192,17 @@ _AT = "/v1/tournaments/{name}"
 _LIMIT = Parameter("limit", "Lines of a page.", default=100, least=1, most=1000)
 _AFTER = Parameter("after", "The `next` of the page before.", default=0, least=0, most=2**48)
 _AFTER_TEXT = Parameter("after", "The `next` of the page before.")
-_LINES = (_LIMIT, _AFTER)
-_NONE = ("unknown-tournament",)
+LINES = (_LIMIT, _AFTER)
+NONE = ("unknown-tournament",)
 CALLS = (
     Call("GET", "/v1/tournaments", "read", list_tournaments, Tournaments, parameters=(_LIMIT, _AFTER_TEXT)),
-    Call("GET", _AT, "read", show_tournament, TournamentOut, problems=_NONE),
-    Call("GET", _AT + "/rankers", "read", rankers, RankersOut, problems=_NONE, parameters=_LINES),
-    Call("GET", _AT + "/leaderboard", "read", leaderboard, Leaderboard, problems=_NONE, parameters=_LINES),
-    Call("GET", _AT + "/timeline", "read", timeline, Timeline, problems=_NONE, parameters=_LINES),
-    Call("GET", _AT + "/preferences", "read", preferences, Preferences, problems=_NONE, parameters=_LINES),
-    Call("GET", _AT + "/decision", "read", decision, DecisionOut, problems=_NONE),
-    Call("GET", _AT + "/duels", "read", duels, KnownDuels, problems=_NONE, parameters=(_LIMIT, _AFTER_TEXT)),
-    Call("GET", _AT + "/health", "read", health, HealthOut, problems=_NONE),
-    Call("GET", _AT + "/journal", "read", journal, JournalPage, problems=_NONE, parameters=_LINES),
+    Call("GET", _AT, "read", show_tournament, TournamentOut, problems=NONE),
+    Call("GET", _AT + "/rankers", "read", rankers, RankersOut, problems=NONE, parameters=LINES),
+    Call("GET", _AT + "/leaderboard", "read", leaderboard, Leaderboard, problems=NONE, parameters=LINES),
+    Call("GET", _AT + "/timeline", "read", timeline, Timeline, problems=NONE, parameters=LINES),
+    Call("GET", _AT + "/preferences", "read", preferences, Preferences, problems=NONE, parameters=LINES),
+    Call("GET", _AT + "/decision", "read", decision, DecisionOut, problems=NONE),
+    Call("GET", _AT + "/duels", "read", duels, KnownDuels, problems=NONE, parameters=(_LIMIT, _AFTER_TEXT)),
+    Call("GET", _AT + "/health", "read", health, HealthOut, problems=NONE),
+    Call("GET", _AT + "/journal", "read", journal, JournalPage, problems=NONE, parameters=LINES),
 )

@@ -51,5 +51,11 @@ export async function signOut() {
 
 export const forget = () => Object.assign(session, { name: null, scopes: [], token: "" });
 
+// The audit log; null while it cannot be read, so that the rest of a page is there.
+export const changes = (name, limit) => look(at(name, `/audit?limit=${limit}`)).catch((error) => {
+  if (error.type !== "storage") throw error;
+  return null;
+});
+
 export const at = (name, rest = "") => `/v1/tournaments/${encodeURIComponent(name)}${rest}`;
 export const page = (name, rest = "") => `/t/${encodeURIComponent(name)}${rest}`;

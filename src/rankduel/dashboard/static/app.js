@@ -127,8 +127,9 @@ function failed(error, place) {
     return go(`/sign-in?then=${encodeURIComponent(location.pathname)}&why=${why}`, true);
   }
   if (error.status === 0 || error.status === 503) {
-    say("The server does not answer. What you see may be old; it is tried again every few seconds.");
-    if (!main.firstChild) nothing("The server does not answer", "This page appears by itself as soon as it does.");
+    const who = error.type === "storage" ? "The storage" : "The server";
+    say(`${who} does not answer. ${place.data ? "What you see may be old; it" : "It"} is tried again every few seconds.`);
+    if (!place.data) nothing(`${who} does not answer`, "This page appears by itself as soon as it does.", { place });
     timer = setTimeout(() => refresh(true), 2000);
     return undefined;
   }
@@ -137,15 +138,15 @@ function failed(error, place) {
     source = null;
     return nothing(`There is no tournament “${place.name}”`, "It may have another name, or be kept in another storage.");
   }
-  if (error.type === "unknown-duel") return nothing("There is no such duel", error.message);
+  if (error.type === "unknown-duel") return nothing("There is no such duel", "It may be of another tournament.", { place, way: h("a", { href: at(place.name, "/duels") }, "The latest duels") });
   if (error.type === "wrong-scope") return nothing("Your key may not look at this", "Sign in with a key that has the scope read or admin.");
   return nothing(error.title, error.message);
 }
 
-function nothing(title, text) {
+// Instead of a page; with the tabs, if the tournament has others.
+function nothing(title, text, { place = null, way = h("a", { href: "/" }, "All tournaments") } = {}) {
   document.title = `${title} · rankduel`;
-  patch(main, h("section", { class: "nothing" }, h("h1", null, title), h("p", null, text),
-    h("p", null, h("a", { href: "/" }, "All tournaments"))));
+  patch(main, place?.name ? tabs(place) : null, h("section", { class: "nothing" }, h("h1", null, title), h("p", null, text), h("p", null, way)));
 }
 
 // The frame

@@ -38,8 +38,10 @@ export function stepChart(departures, overview, { small = false, marks = [], pic
   }
   path += `H${x(high).toFixed(1)}`;
   const area = `${path}V${y(0)}H${left}Z`;
-  const decades = [];
-  for (let power = Math.log10(low); 10 ** power <= high; power += 1) decades.push(10 ** power);
+  const decades = []; // and what lies between, where there are few
+  for (let power = Math.round(Math.log10(low)); 10 ** power <= high; power += 1) {
+    decades.push(...(high / low < 300 && width > 400 ? [1, 2, 5] : [1]).map((step) => step * 10 ** power).filter((tick) => tick <= high));
+  }
   const atEdge = (tick) => x(tick) > width - 32;
   const chosen = picked === null ? null : departures[picked];
   const nearest = (event) => {

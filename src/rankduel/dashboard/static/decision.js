@@ -2,7 +2,7 @@
 
 import { h, table } from "./dom.js";
 import { at, look } from "./api.js";
-import { algorithm, count, date, percent, share } from "./words.js";
+import { algorithm, count, date, percent, prose, share } from "./words.js";
 
 const SHOWN = 20;
 
@@ -21,7 +21,7 @@ export function view(place, { report }) {
     h("div", { class: "sheet" },
       h("p", { class: "quiet" }, report.tournament, " · ", date(report.until)),
       h("h2", { class: "verdict" }, report.winner ?? (report.tied.length ? report.tied.join(", ") : "Not decided")),
-      h("p", { class: "sentence" }, report.sentence),
+      h("p", { class: "sentence" }, prose(report.sentence)),
       h("p", null, report.promise),
       report.best_exists <= 0.1 ? h("p", { class: "notice warning" }, `Perhaps no ranker is best: each one carries evidence against it (p = ${report.best_exists.toPrecision(2)}).`) : null,
       h("dl", { class: "facts" }, [[decided ? "Certainty" : "Certainty of a decision", report.certainty === null ? "none is promised" : share(report.certainty)],

@@ -1,7 +1,7 @@
 // Whether a tournament is well.
 
 import { asTable, h, table } from "./dom.js";
-import { at, look } from "./api.js";
+import { at, changes, look } from "./api.js";
 import { bars } from "./chart.js";
 import { figure, light } from "./parts.js";
 import { count, date, percent, plural, share, span } from "./words.js";
@@ -10,22 +10,22 @@ const SERVED = { paused: "paused", stopped: "stopped", decided: "decided: the wi
 const KINDS = { created: "created", paused: "paused", started: "started", stopped: "stopped", added: "added rankers", retired: "retired a ranker", ranker_paused: "paused a ranker", ranker_started: "started a ranker", configured: "changed settings", voided: "declared a duel void" };
 
 export async function load(place) {
-  const [overview, health, checks, audit] = await Promise.all(["/overview", "/health", "/checks", `/audit?limit=${place.state.limit ?? 20}`].map((path) => look(at(place.name, path))));
+  const [overview, health, checks, audit] = await Promise.all([...["/overview", "/health", "/checks"].map((path) => look(at(place.name, path))), changes(place.name, place.state.limit ?? 20)]);
   return { overview, health, checks, audit };
 }
 
-export function view(place, { health, checks, audit }) {
+export function view(place, { overview, health, checks, audit }) {
   const { duels } = health;
   const refused = Object.values(health.served).reduce((sum, n) => sum + n, 0);
   const asks = duels.issued + refused;
   const bounds = Object.entries(health.delays).map(([bound, n]) => [Number(bound), n]);
   const delays = bounds.map(([bound, n]) => [bound === 1 ? "up to 1 s" : `up to ${span(bound)}`, n]);
   const { first = 0, second = 0, tie = 0 } = health.outcomes;
-  return h("section", { class: "health" }, h("div", { class: "head" }, h("h1", null, "Health"), light(checks.light.state)),
-    checks.light.reasons.length ? h("ul", { class: `notice ${checks.light.state}` }, checks.light.reasons.map((reason) => h("li", null, reason))) : null,
+  return h("section", { class: "health" }, h("div", { class: "head" }, h("h1", null, "Health"), light(overview.light.state)),
+    overview.light.reasons.length ? h("ul", { class: `notice ${overview.light.state}` }, overview.light.reasons.map((reason) => h("li", null, reason))) : null,
     h("dl", { class: "figures" },
       figure("Asks with a duel", asks ? percent(duels.issued / asks) : "–", `${count(duels.issued)} of ${count(asks)}`),
-      figure("Told in time", share(health.joined), "of the duels that are over"),
+      figure("Told in time", duels.resolved + duels.no_signal + duels.expired ? share(health.joined) : "–", "of the duels that are over"),
       figure("In flight", count(duels.in_flight), "asked for, not told"),
       figure("Expired", count(duels.expired), `${count(duels.late)} told too late`),
       figure("Told again", count(health.told_again), `${plural(health.conflicts, "conflict")}`)),
@@ -41,9 +41,9 @@ export function view(place, { health, checks, audit }) {
     h("section", { class: "panel" }, h("h2", null, "Guardrails"), checks.guardrails.length ? table("A tournament pauses when an action happens too often", [["Action", ""], ["Bound", "number"], ["Window", "number"], ["Up to now", "number"]],
       checks.guardrails.map((rail) => [rail.action, percent(rail.bound, 1), span(rail.window), checks.pages ? `${percent(rail.events / checks.pages, 2)} of ${count(checks.pages)} pages` : "–"]))
       : h("p", { class: "quiet" }, "None. A guardrail pauses a tournament by itself when an action, such as an error, happens too often.")),
-    h("section", { class: "panel" }, h("h2", null, "Audit log"), table("What operators and guardrails did, newest first", [["When", ""], ["What", ""], ["By", ""], ["Reason", ""]],
+    h("section", { class: "panel" }, h("h2", null, "Audit log"), audit === null ? h("p", { class: "quiet" }, "It cannot be read now: the storage does not answer.") : table("What operators and guardrails did, newest first", [["When", ""], ["What", ""], ["By", ""], ["Reason", ""]],
       audit.events.map((event) => [date(event.time), `${KINDS[event.kind] ?? event.kind}${detail(event)}`, event.body.by || "–", event.body.reason || "–"])),
-    audit.next ? h("button", { onclick: () => { place.state.limit = (place.state.limit ?? 20) + 100; place.refresh(true); } }, "More") : null));
+    audit?.next ? h("button", { onclick: () => { place.state.limit = (place.state.limit ?? 20) + 100; place.refresh(true); } }, "More") : null));
 }
 
 function detail({ kind, body }) {
@@ -54,8 +54,9 @@ function detail({ kind, body }) {
 }
 
 function sides(p, first, second) {
-  if (p === null) return "This algorithm does not toss for who is first, so that the sides need not be even.";
-  if (first + second < 50) return "A coin decides who is first, so both sides should win equally often. There are too few outcomes to tell.";
-  const part = percent(first / (first + second), 1);
-  return p < 0.001 ? `The first side won ${part}: by chance that hardly happens (p = ${p.toExponential(1)}). Are pages shown as they were made?` : `The first side won ${part}. A coin decides who is first, and nothing speaks against even sides (p = ${p.toFixed(2)}, good at any time).`;
+  const coin = "A coin decides for each duel who is first, so that both sides should win equally often, whatever the rankers are.";
+  if (first + second < 50) return `${coin} There are too few outcomes to tell.`;
+  const part = `The first side won ${percent(first / (first + second), 1)} of the duels that were no ties`;
+  return p < 0.001 ? `${coin} ${part}: by chance that hardly happens (p = ${p.toExponential(1)}). Are pages shown as they were made, and clicks credited to who earned them?`
+    : `${coin} ${part}; nothing speaks against even sides (p = ${p.toFixed(2)}, good at any time).`;
 }

@@ -77,7 +77,7 @@ function rows(place) {
   const last = Math.min(shown.length, first + Math.ceil(box.clientHeight / ROW) + 2 * MORE);
   const blank = (n) => h("tr", { "aria-hidden": "true", class: "blank" }, h("td", { style: { height: `${n * ROW}px` } }));
   const cells = { place: (line) => count(line.place), ranker: (line) => line.ranker, state: (line) => rankerState(line.state), duels: (line) => count(line.duels),
-    rate: (line) => percent(line.rate, 1), range: (line) => [interval(line), h("span", { class: "hide" }, `${percent(line.low, 1)} to ${percent(line.high, 1)}`)], evidence: (line) => evidence(line, enough), batch: (line) => line.batch ?? "–" };
+    rate: (line) => percent(line.rate, 1), range: interval, evidence: (line) => evidence(line, enough), batch: (line) => line.batch ?? "–" };
   patch(body, blank(first), shown.slice(first, last).map((line, k) => h("tr", { class: line.state, "aria-rowindex": first + k + 2 },
     columns.map((column) => h(column.id === "ranker" ? "th" : "td", { scope: column.id === "ranker" ? "row" : null, class: column.kind, title: column.id === "ranker" ? line.ranker : column.id === "range" ? `${percent(line.low, 1)} to ${percent(line.high, 1)}` : null }, cells[column.id](line))))),
   blank(shown.length - last));

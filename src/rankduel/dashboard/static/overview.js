@@ -4,7 +4,7 @@ import { asTable, h } from "./dom.js";
 import { at, call, look, mayChange, page } from "./api.js";
 import { confirm, evidence, figure, interval, isDecided, light, notice } from "./parts.js";
 import { stepChart, departed } from "./chart.js";
-import { about, algorithm, compact, count, date, percent, plural, share, span } from "./words.js";
+import { about, algorithm, compact, count, date, percent, plural, prose, share, span } from "./words.js";
 
 const SHOWN = 8;
 
@@ -17,13 +17,13 @@ export function view(place, { overview, standings, departures }) {
   const begun = overview.told > 0;
   const best = standings.rankers.slice(0, SHOWN);
   return h("div", { class: "overview" },
-    h("h1", { class: "sentence", id: "sentence" }, overview.sentence),
+    h("h1", { class: "sentence", id: "sentence" }, prose(overview.sentence)),
     notice(place.state.problem),
     overview.light.state === "good" ? null : h("div", { class: `notice ${overview.light.state}` }, light(overview.light.state),
       h("ul", null, overview.light.reasons.map((reason) => h("li", null, reason)))),
     h("dl", { class: "figures" },
       figure("Rankers left", count(overview.rankers_left), `of ${count(overview.rankers)}`),
-      figure("Duels", compact(overview.told), `${count(overview.today)} today`),
+      figure("Duels", compact(overview.told), overview.today === null ? null : `${count(overview.today)} today`),
       figure("To a decision", forecast(overview), range(overview)),
       figure("Harm so far", harm(overview.harm), overview.harm ? `against ${overview.harm.against}` : null),
       figure("Certainty", overview.certainty === null ? "none" : share(overview.certainty), overview.certainty === null ? "is promised" : "at any time you look")),
@@ -36,8 +36,8 @@ export function view(place, { overview, standings, departures }) {
           departures.slice(-20).reverse().map((one) => [one.ranker, count(one.told), count(one.left)])) : null),
       h("section", { class: "panel" }, h("div", { class: "head" }, h("h2", null, "In the lead"), h("a", { href: page(place.name, "/leaderboard") }, "Leaderboard")),
         h("table", { class: "lead" }, h("caption", { class: "hide" }, "The best rankers now"),
-          h("thead", null, h("tr", null, ["Ranker", "Wins", "", "Evidence"].map((name, column) =>
-            h(name ? "th" : "td", { scope: name ? "col" : null, class: ["", "number", "wide", "bar"][column] }, name)))),
+          h("thead", null, h("tr", null, ["Ranker", "Wins", h("span", { class: "hide" }, "95 % interval"), "Evidence"].map((name, column) =>
+            h("th", { scope: "col", class: ["", "number", "wide", "bar"][column] }, name)))),
           h("tbody", null, best.map((line) => h("tr", { class: line.state },
             h("th", { scope: "row", class: "name", title: line.ranker }, line.ranker), h("td", { class: "number" }, percent(line.rate, 1)),
             h("td", { class: "wide" }, interval(line)), h("td", { class: "bar" }, evidence(line, standings.enough)))))))),
@@ -55,11 +55,13 @@ function forecast({ forecast: made, told, status, ...overview }) {
   if (isDecided(overview)) return "decided";
   if (status === "stopped") return "stopped";
   if (overview.light.state === "bad") return "–";
+  if (!overview.ends) return "no end";
   if (!made) return told ? "…" : "–";
   return made.duels === null ? "not in sight" : `≈ ${about(made.duels)}`;
 }
 
-function range({ forecast: made, light: { state } }) {
+function range({ forecast: made, ends, light: { state }, ...overview }) {
+  if (!ends && !isDecided(overview) && overview.status !== "stopped") return "this algorithm plays on";
   if (state === "bad" || !made || made.duels === null || !made.duels) return null;
   return made.runs > 1 ? `duels; ${about(made.least)} to ${about(made.most)}` : "duels";
 }
@@ -72,7 +74,7 @@ function harm(made) {
 
 function facts(overview) {
   const { settings } = overview;
-  return [["Begun", date(overview.begun)], ["Algorithm", algorithm(settings.bandit)], ["Baseline", settings.baseline ?? "none: the champion"], ["Pages", settings.interleaving],
+  return [["Begun", overview.begun === null ? "–" : date(overview.begun)], ["Algorithm", algorithm(settings.bandit)], ["Baseline", settings.baseline ?? "none: the champion"], ["Pages", settings.interleaving],
     ["Traffic share", share(settings.share)], ["A duel expires after", span(settings.expires_after)], ["Duels of a client a day", settings.daily_cap ?? "no bound"],
     ["Duels in flight", settings.in_flight_cap === null ? `${count(overview.duels.in_flight)}, no bound` : `${count(overview.duels.in_flight)} of ${count(settings.in_flight_cap)}`],
     ["Shadow", settings.shadow ? "yes: no duel is shown" : "no"], ["Guardrails", settings.guardrails.length ? plural(settings.guardrails.length, "guardrail") : "none"]];

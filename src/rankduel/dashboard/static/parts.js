@@ -31,14 +31,14 @@ export const isDecided = (overview) => Boolean(overview.winner || overview.tied.
 
 export const figure = (name, value, more) => h("div", { class: "figure" }, h("dt", null, name), h("dd", null, h("b", null, value), more ? h("small", null, more) : null));
 
-// A share of wins with its interval, on a line from 0 to 1 with a mark at one half.
+// A share of wins with its interval, on a line from 0 to 1 with a mark at one half; and in words, for who cannot see it.
 export function interval(line) {
   const x = (share) => 2 + 96 * share;
-  return h("svg", { class: "interval", viewBox: "0 0 100 16", preserveAspectRatio: "none", "aria-hidden": "true" },
+  return [h("span", { class: "hide" }, `${percent(line.low, 1)} to ${percent(line.high, 1)}`), h("svg", { class: "interval", viewBox: "0 0 100 16", preserveAspectRatio: "none", "aria-hidden": "true" },
     h("line", { class: "track", x1: 2, x2: 98, y1: 8, y2: 8 }),
     h("line", { class: "half", x1: 50, x2: 50, y1: 2, y2: 14 }),
     h("line", { class: "range", x1: x(line.low), x2: x(line.high), y1: 8, y2: 8 }),
-    h("line", { class: "point", x1: x(line.rate), x2: x(line.rate), y1: 3, y2: 13 }));
+    h("line", { class: "point", x1: x(line.rate), x2: x(line.rate), y1: 3, y2: 13 }))];
 }
 
 // Evidence against a ranker, up to where it goes.

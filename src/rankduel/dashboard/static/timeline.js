@@ -1,14 +1,14 @@
 // Who was dropped, when, by whom, on what evidence.
 
 import { asTable, h } from "./dom.js";
-import { at, look } from "./api.js";
+import { at, changes, look } from "./api.js";
 import { departed, stepChart, told } from "./chart.js";
 import { count, odds } from "./words.js";
 
 const EVENTS = { paused: "paused", started: "started", stopped: "stopped", added: "rankers added", configured: "settings" };
 
 export async function load(place) {
-  const [overview, departures, audit] = await Promise.all([look(at(place.name, "/overview")), departed(place.name), look(at(place.name, "/audit?limit=200"))]);
+  const [overview, departures, audit] = await Promise.all([look(at(place.name, "/overview")), departed(place.name), changes(place.name, 200)]);
   return { overview, departures, audit };
 }
 
@@ -19,7 +19,7 @@ export function view(place, { overview, departures, audit }) {
   }
   const { state } = place;
   const picked = state.picked === undefined ? departures.length - 1 : Math.min(state.picked, departures.length - 1);
-  const marks = [...stages(departures, overview), ...operated(audit.events, overview)];
+  const marks = [...stages(departures, overview), ...operated(audit?.events ?? [], overview)];
   return h("section", null, head,
     h("div", { class: "panel" },
       stepChart(departures, overview, { marks, picked, onpick: (k) => { if (k !== state.picked) { state.picked = k; place.redraw(); } } }),

@@ -3,7 +3,7 @@
 import { h } from "./dom.js";
 import { look, mayChange, page } from "./api.js";
 import { left, light, stateOf, status } from "./parts.js";
-import { count } from "./words.js";
+import { count, prose } from "./words.js";
 
 export const load = () => look("/v1/overviews");
 
@@ -19,12 +19,12 @@ export function view(place, { tournaments }) {
 
 const card = (one) => h("li", { "data-key": one.name, class: "card" },
   h("div", { class: "head" }, h("h2", null, h("a", { href: page(one.name) }, one.name)), status(stateOf(one))),
-  h("p", { class: "sentence" }, one.sentence),
+  h("p", { class: "sentence" }, prose(one.sentence)),
   h("div", { class: "meter", role: "img", "aria-label": `${left(one)} rankers left` },
     h("span", { style: { width: `${(100 * one.rankers_left) / one.rankers}%` } })),
   h("dl", { class: "facts" },
     h("div", null, h("dt", null, one.winner ? "Winner" : "Champion"), h("dd", { class: "name" }, one.winner ?? one.champion)),
     h("div", null, h("dt", null, "Rankers left"), h("dd", null, left(one))),
-    h("div", null, h("dt", null, "Duels today"), h("dd", null, count(one.today))),
+    h("div", null, h("dt", null, "Duels today"), h("dd", null, one.today === null ? "–" : count(one.today))),
     h("div", null, h("dt", null, "Duels"), h("dd", null, count(one.told))),
     h("div", null, h("dt", null, "Health"), h("dd", null, light(one.light.state)))));

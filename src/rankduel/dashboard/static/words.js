@@ -29,8 +29,11 @@ export const span = (seconds) =>
 // A share without a needless zero: 95 % and not 95.0 %.
 export const share = (value) => percent(value, 1).replace(".0\u00a0", "\u00a0");
 
-// An algorithm as people type it, without what is not set.
-export const algorithm = (spec) => spec.replace(/,? ?\w+=None/g, "").replace("()", "");
+// An algorithm as people type it, without what is not set; a line may end before the parameters.
+export const algorithm = (spec) => spec.replace(/,? ?\w+=None/g, "").replace("()", "").replace("(", "\u200b(");
+
+// A sentence of the server, in which no line begins with a unit.
+export const prose = (text) => text.replaceAll(" %", "\u00a0%");
 
 // How strong evidence is, from its natural logarithm.
 export const odds = (logarithm) => (logarithm > 13.8 ? `10^${(logarithm / Math.LN10).toFixed(1)} to 1` : `${count(Math.exp(logarithm))} to 1`);

@@ -1,0 +1,41 @@
+"""The dashboard of a server whose tournaments are in PostgreSQL, and a database that goes and comes back."""
+
+import numpy as np
+from playwright.sync_api import Browser, expect
+
+from dashboard.browsers import window
+from dashboard.tournaments import names, play, show
+from postgres.server import running
+from rankduel.live import Tournament
+from service.servers import serving
+
+PAGES = ("", "/timeline", "/leaderboard", "/preferences", "/batches", "/duels/1-1001", "/health", "/decision")
+
+
+def test_the_dashboard_on_postgresql(browser: Browser) -> None:
+    with running() as database:
+        url = database.empty()
+        with Tournament.create("t", rankers=names(8), storage=url, baseline="ranker-3", seed=1) as t:
+            play(t, 1_000, np.linspace(3, 0, 8))
+            show(t, "q-1", told=True)
+        with serving(url, keys_every=0.2) as server, window(browser, server.port) as visitor:
+            page = visitor.page
+            for path in PAGES:
+                visitor.open(f"/t/t{path}")
+                expect(page.locator("#bar .status")).to_have_text("Running")
+                if path.startswith("/duels"):
+                    assert page.locator(".lists li").count() == 12
+                    visitor.wait("After 1,000 outcomes")
+            visitor.open("/t/t")
+            visitor.wait("1,001 today")
+            database.stop()
+            expect(page.locator("#bar .status")).to_have_text("Failing")
+            visitor.wait("What has failed: the storage cannot be read.")
+            page.click("nav >> text=Health")
+            visitor.wait("It cannot be read now: the storage does not answer.")
+            page.click("nav >> text=Duels")
+            visitor.wait("This page appears by itself as soon as it does.")
+            database.start()
+            visitor.wait("Choose a duel")
+            expect(page.locator("#bar .status")).to_have_text("Running")
+            expect(page.locator("#banner")).to_be_hidden()
