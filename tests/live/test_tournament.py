@@ -210,7 +210,7 @@ def test_both_lists_and_the_clicks_are_kept(url: str) -> None:
 
 
 def test_what_was_known_at_a_time(url: str, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rankduel.live.tournament.SNAPSHOT_EVERY", 40)
+    monkeypatch.setattr("rankduel.live.memory.SNAPSHOT_EVERY", 40)
     with create(url) as t:
         assert view_at(t.storage, "search", clock.now - 1) is None  # before it was
         views = []
