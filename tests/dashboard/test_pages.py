@@ -319,7 +319,7 @@ def test_a_disk_that_is_full_until_it_is_not(browser: Browser, tmp_path: Path) -
         room = resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, no_room)
         assert not play(client, "t", "ranker-1", 10)
         visitor.wait("It has failed, and users see the baseline")
-        expect(visitor.page.locator("#bar .status")).to_have_text("Failing")
+        expect(visitor.page.locator("#bar .status")).to_have_text("Failing", timeout=20_000)
         visitor.page.click("nav >> text=Leaderboard")
         visitor.page.wait_for_selector("#rows th")
         visitor.page.click("nav >> text=Health")

@@ -22,14 +22,14 @@ def test_the_dashboard_on_postgresql(browser: Browser) -> None:
             page = visitor.page
             for path in PAGES:
                 visitor.open(f"/t/t{path}")
-                expect(page.locator("#bar .status")).to_have_text("Running")
+                expect(page.locator("#bar .status")).to_have_text("Running", timeout=20_000)
                 if path.startswith("/duels"):
                     assert page.locator(".lists li").count() == 12
                     visitor.wait("After 1,000 outcomes")
             visitor.open("/t/t")
             visitor.wait("1,001 today")
             database.stop()
-            expect(page.locator("#bar .status")).to_have_text("Failing")
+            expect(page.locator("#bar .status")).to_have_text("Failing", timeout=20_000)
             visitor.wait("What has failed: the storage cannot be read.")
             page.click("nav >> text=Health")
             visitor.wait("It cannot be read now: the storage does not answer.")
@@ -37,5 +37,5 @@ def test_the_dashboard_on_postgresql(browser: Browser) -> None:
             visitor.wait("This page appears by itself as soon as it does.")
             database.start()
             visitor.wait("Choose a duel")
-            expect(page.locator("#bar .status")).to_have_text("Running")
+            expect(page.locator("#bar .status")).to_have_text("Running", timeout=20_000)
             expect(page.locator("#banner")).to_be_hidden()

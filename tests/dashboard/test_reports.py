@@ -141,7 +141,7 @@ def test_a_forecast_is_near_what_happens(tmp_path: Path) -> None:
         real = rd.simulate(bandit, truth, horizon=10**7, seed=100 + seed).converged_at
         with Tournament.create("t", rankers=names(16), storage=f"sqlite:///{tmp_path}/{seed}.db") as t:
             rated = ratings(replace(t.view(), wins=wins))
-        found = forecast(rd.CertifiedSparring, kept, rated, told=told, seconds=20)
+        found = forecast(rd.CertifiedSparring, kept, rated, told=told)
         assert real
         assert found.duels is not None
         ratio.append(math.log(max(1, found.duels) / real))

@@ -271,6 +271,29 @@ def test_clicks_on_the_page_that_was_shown(client: Client, name: str) -> None:
     assert client.get(at(name)).body["duels"]["shown"] == 1
 
 
+def test_a_duel_in_full(client: Client, name: str) -> None:
+    """With both lists, if they were sent; told by clicks, by an outcome, or not at all."""
+    asked = client.post(at(name, "/ask"), {"n": 3}).body["duels"]
+    with_lists, by_outcome, silent = (duel["duel"] for duel in asked)
+    page = {"method": "team_draft", "documents": ["d1", "d2"], "teams": ["first", "second"]}
+    shown = page | {"lists": [["d1", "d3"], ["d2"]]}
+    assert client.post(at(name, "/tell"), {"duel": with_lists, "clicks": ["d2"], "shown": shown}).status == 200
+    assert client.post(at(name, "/show"), {"duel": with_lists, "shown": shown}).body == {"status": "duplicate"}
+    assert client.post(at(name, "/tell"), {"duel": by_outcome, "outcome": "first"}).status == 200
+    seen = client.get(at(name, f"/duels/{with_lists}")).body
+    assert (seen["page"], seen["clicks"], seen["outcome"]) == (shown, ["d2"], "second")
+    assert seen["why"].startswith("After 0 outcomes, 3 of 3 rankers were left. They had not met before.")
+    assert seen["known"]["told"] == 0
+    seen = client.get(at(name, f"/duels/{by_outcome}")).body
+    assert (seen["page"], seen["clicks"], seen["state"]) == (None, None, "told")
+    client.post(at(name, "/show"), {"duel": silent, "shown": page})
+    seen = client.get(at(name, f"/duels/{silent}")).body
+    assert (seen["page"], seen["clicks"], seen["state"]) == (page, None, "shown")
+    wrong = client.post(at(name, "/show"), {"duel": silent, "shown": page | {"lists": [["d1"]]}})
+    assert (wrong.status, wrong.problem) == (422, "bad-value")
+    assert "lists of shown must be two" in wrong.body["detail"]
+
+
 def test_a_page_that_is_none(client: Client, name: str) -> None:
     duel = client.post(at(name, "/ask"), {}).body["duel"]
     for shown in ({}, {"method": "team_draft"}, {"documents": 3}, {"method": "x", "documents": []}):

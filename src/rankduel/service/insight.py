@@ -1,6 +1,5 @@
-"""The calls that explain: where a tournament stands in words, who beats whom, why a duel was as it was, the report."""
+"""The calls that explain: where a tournament stands in words, who beats whom, what should be looked at, the report."""
 
-import json
 from dataclasses import replace
 from time import time as now
 from typing import Any, NamedTuple
@@ -11,35 +10,29 @@ from rankduel.dashboard import (
     Forecast,
     Grid,
     Harm,
-    Known,
     Light,
     Line,
     Report,
     fair_sides,
     grid,
-    known_of,
     light,
     lines,
     markdown,
     report,
-    rule_of,
     sentence,
-    why_they_met,
 )
 from rankduel.dashboard.lines import LEVEL
 from rankduel.errors import StorageError
-from rankduel.live import Event, Tournament, View, view_at
-from rankduel.service.bodies import CountsOut, EventOut, KnownDuel
+from rankduel.live import Event, Tournament, View
+from rankduel.service.bodies import CountsOut, EventOut
 from rankduel.service.calls import Call, Parameter, Plain, Request, looking
+from rankduel.service.inspector import DuelDetail, show_duel
 from rankduel.service.outlooks import Outlook
-from rankduel.service.problems import Problem
-from rankduel.service.standing import LINES, NONE, counts_out, duel_fields, event_out, open_settings
+from rankduel.service.standing import LINES, NONE, counts_out, event_out, open_settings
 
 __all__ = ["CALLS"]
 
 _DAY = 86_400.0
-_EXPLAINED = 1_000  # duels whose explanation is remembered
-Explained = dict[tuple[str, str], tuple[str, Known | None]]  # by tournament and duel
 
 
 class Overview(Struct):
@@ -94,28 +87,6 @@ class Batches(Struct):
     bandit: str
     divided: bool  # whether the algorithm has batches
     batches: list[Batch]
-
-
-class SignalOut(Struct):
-    """Something that a user did."""
-
-    time: float
-    action: str
-    object: str | None
-    position: int | None
-    dwell: float | None
-
-
-class DuelDetail(KnownDuel):
-    """A duel, with the page that was shown, what users did on it, and why these two met."""
-
-    page: dict[str, Any] | None  # its `lists` are the best documents of both rankers, where they were sent
-    clicks: list[Any] | None  # the documents, where clicks were told; the others are signals
-    signals: list[SignalOut]
-    propensity: list[float] | None
-    rule: str  # how the algorithm chooses
-    why: str  # what was so of these two when they were chosen
-    known: Known | None  # of the two when it was asked for; None: it is too long ago
 
 
 class Audit(Struct):
@@ -177,13 +148,6 @@ def batches(t: Tournament, query: dict[str, Any]) -> Batches:
         names = sorted((view.names[arm] for arm in group), key=place.__getitem__)
         found.append(Batch(champion=names[0], rankers=names))
     return Batches(bandit=view.bandit, divided=view.batches is not None, batches=found)
-
-
-async def show_duel(request: Request) -> DuelDetail:
-    """One duel: both lists, the page, what users did, and why these two met."""
-    service = request.service
-    t = await service.tournament(request.path["name"])
-    return await service.off(_duel, t, request.path["duel"], service.explained)
 
 
 @looking
@@ -282,35 +246,6 @@ def _since(view: View, known: Outlook | None) -> Forecast | None:
     more = view.told - known.told
     duels, least, most = (None if n is None else max(0, n - more) for n in (made.duels, made.least, made.most))
     return Forecast(duels, least, most, made.runs)
-
-
-def _duel(t: Tournament, id: str, explained: Explained) -> DuelDetail:
-    session, _, number = id.partition("-")
-    numbered = session.isdecimal() and number.isdecimal() and id.isascii() and len(id) <= 19
-    row = t.storage.duel(t.name, int(session), int(number)) if numbered else None
-    if row is None:
-        raise Problem("unknown-duel", f"{t.name!r} has no such duel", value=id[:200])
-    page: dict[str, Any] | None = None if row.page is None else json.loads(row.page)
-    seen = t.storage.signals(t.name, row.session, row.number)
-    propensity = None
-    if row.first_propensity is not None and row.second_propensity is not None:
-        propensity = [row.first_propensity, row.second_propensity]
-    if (t.name, id) not in explained:  # a page asks again and again; what was known then stays what it was
-        if len(explained) >= _EXPLAINED:
-            explained.clear()
-        then = view_at(t.storage, t.name, row.issued)
-        explained[t.name, id] = why_they_met(then, row), None if then is None else known_of(then, row)
-    why, known = explained[t.name, id]
-    return DuelDetail(
-        **duel_fields(row, t.rankers),
-        clicks=None if page is None else page.pop("clicks", None),
-        page=page,
-        signals=[SignalOut(one.time, one.action, one.object, one.position, one.dwell) for one in seen],
-        propensity=propensity,
-        rule=rule_of(t.view().bandit),
-        why=why,
-        known=known,
-    )
 
 
 _AT = "/v1/tournaments/{name}"

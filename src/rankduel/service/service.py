@@ -18,11 +18,12 @@ from rankduel.service.outlooks import Outlooks
 from rankduel.service.sessions import Sessions
 from rankduel.service.settings import ServiceSettings
 
-__all__ = ["Service"]
+__all__ = ["Explained", "Service"]
 
 _THREADS = 16  # for what waits: for the disk, or for another thread
 _log = logging.getLogger("rankduel.service")
 T = TypeVar("T")
+Explained = dict[tuple[str, str], tuple[str, Known | None]]  # by tournament and duel: why the two met
 
 
 class Service:
@@ -39,7 +40,7 @@ class Service:
         self._gatherings: dict[str, Gathering] = {}
         self.sessions: Sessions
         self.outlooks = Outlooks(self)
-        self.explained: dict[tuple[str, str], tuple[str, Known | None]] = {}  # why duels were as they were
+        self.explained: Explained = {}
         self.watchers = 0  # who follow what happens
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="rankduel service")
         self._watch: asyncio.Task[None] | None = None

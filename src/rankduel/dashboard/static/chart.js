@@ -71,7 +71,7 @@ export function stepChart(departures, overview, { small = false, marks = [], pic
   chosen ? [h("line", { class: "cursor", x1: x(chosen.told), x2: x(chosen.told), y1: top, y2: height - bottom }), h("circle", { class: "picked", cx: x(chosen.told), cy: y(chosen.left), r: 5 })] : null);
 }
 
-export const told = (one) => `${one.ranker} was dropped at duel ${count(one.told)}${one.by ? `, which ${one.by} won` : ""}${one.evidence === null ? "" : `, on evidence of ${odds(one.evidence)}`}; ${one.left === 1 ? "1 was" : `${count(one.left)} were`} left.`;
+export const told = (one) => `${one.ranker} was dropped at duel ${count(one.told)}${one.by ? `, which ${one.by} won` : ""}${one.evidence !== null ? `, on evidence of ${odds(one.evidence)}` : one.by ? ", on its confidence bound" : ""}; ${one.left === 1 ? "1 was" : `${count(one.left)} were`} left.`;
 
 // Horizontal bars with their names and numbers.
 export function bars(label, rows) {

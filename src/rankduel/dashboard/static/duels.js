@@ -6,7 +6,6 @@ import { evidence, interval } from "./parts.js";
 import { ago, count, date, percent, plural } from "./words.js";
 
 const LIMIT = 25;
-const OUTCOME = { first: "first", second: "second", tie: "tie" };
 const OPEN = ["issued", "shown"];
 const STATE = { issued: "on its way", shown: "shown", told: "learnt", no_signal: "no signal", expired: "expired", late: "late", void: "void" };
 
@@ -28,7 +27,7 @@ export function view(place, { list, one }) {
           h("tbody", null, list.duels.map((duel) => h("tr", { "data-key": duel.duel, class: duel.duel === place.item ? "chosen" : "" },
             h("th", { scope: "row" }, h("a", { href: page(place.name, `/duels/${duel.duel}`), "aria-current": duel.duel === place.item ? "true" : null }, duel.duel)),
             h("td", { class: duel.outcome === "first" ? "won name" : "name", title: duel.first }, duel.first), h("td", { class: duel.outcome === "second" ? "won name" : "name", title: duel.second }, duel.second),
-            h("td", { class: "outcome" }, duel.state === "told" ? OUTCOME[duel.outcome] : STATE[duel.state]), one ? null : h("td", { class: "quiet" }, ago(duel.issued))))))),
+            h("td", { class: "outcome" }, duel.state === "told" ? duel.outcome : STATE[duel.state]), one ? null : h("td", { class: "quiet" }, ago(duel.issued))))))),
         h("div", { class: "buttons" }, place.state.after ? h("button", { onclick: () => turn(null) }, "Newest") : null, list.next ? h("button", { onclick: () => turn(list.next) }, "Older") : null)),
       one ? inspector(one) : h("p", { class: "quiet hint" }, "Choose a duel to see both lists, the page, what users did on it, and why these two met.")));
 }

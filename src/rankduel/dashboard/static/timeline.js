@@ -26,7 +26,7 @@ export function view(place, { overview, departures, audit }) {
       h("p", { class: "picked", "aria-live": "polite" }, told(departures[picked])),
       h("p", { class: "quiet" }, "Move over the chart, or focus it and press the arrow keys.", overview.settings.bandit.startsWith("Merge") ? " Dotted lines are stages: half of the rankers are gone, and batches are merged." : " This algorithm has no stages: all that are left may meet.")),
     asTable("Rankers that were dropped, the last one first", [["Ranker", ""], ["At duel", "number"], ["By", ""], ["Evidence", "number"], ["Left", "number"]],
-      [...departures].reverse().slice(0, 2000).map((one) => [one.ranker, count(one.told), one.by ?? "–", one.evidence === null ? "–" : odds(one.evidence), count(one.left)])));
+      [...departures].reverse().slice(0, 2000).map((one) => [one.ranker, count(one.told), one.by ?? "–", one.evidence !== null ? odds(one.evidence) : one.by ? "confidence bound" : "–", count(one.left)])));
 }
 
 // A stage of a merging algorithm ends when half of its rankers are gone: then batches are merged.

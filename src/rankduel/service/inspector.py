@@ -1,0 +1,78 @@
+"""One duel in full: both lists, the page, what users did on it, and why these two met."""
+
+import json
+from typing import Any
+
+from msgspec import Struct
+
+from rankduel.dashboard import Known, known_of, rule_of, why_they_met
+from rankduel.live import Tournament, view_at
+from rankduel.service.bodies import KnownDuel
+from rankduel.service.calls import Request
+from rankduel.service.problems import Problem
+from rankduel.service.service import Explained
+from rankduel.service.standing import duel_fields
+
+__all__ = ["DuelDetail", "show_duel"]
+
+_EXPLAINED = 1_000  # duels whose explanation is remembered
+
+
+class SignalOut(Struct):
+    """Something that a user did."""
+
+    time: float
+    action: str
+    object: str | None
+    position: int | None
+    dwell: float | None
+
+
+class DuelDetail(KnownDuel):
+    """A duel, with the page that was shown, what users did on it, and why these two met."""
+
+    page: dict[str, Any] | None  # its `lists` are the best documents of both rankers, where they were sent
+    clicks: list[Any] | None  # the documents, where clicks were told; the others are signals
+    signals: list[SignalOut]
+    propensity: list[float] | None
+    rule: str  # how the algorithm chooses
+    why: str  # what was so of these two when they were chosen
+    known: Known | None  # of the two when it was asked for; None: it is too long ago
+
+
+async def show_duel(request: Request) -> DuelDetail:
+    """One duel: both lists, the page, what users did, and why these two met."""
+    service = request.service
+    t = await service.tournament(request.path["name"])
+    return await service.off(_duel, t, request.path["duel"], service.explained)
+
+
+def _duel(t: Tournament, id: str, explained: Explained) -> DuelDetail:
+    session, _, number = id.partition("-")
+    numbered = session.isdecimal() and number.isdecimal() and id.isascii() and len(id) <= 19
+    row = t.storage.duel(t.name, int(session), int(number)) if numbered else None
+    if row is None:
+        raise Problem("unknown-duel", f"{t.name!r} has no such duel", value=id[:200])
+    page: dict[str, Any] | None = None if row.page is None else json.loads(row.page)
+    seen = t.storage.signals(t.name, row.session, row.number)
+    propensity = None
+    if row.first_propensity is not None and row.second_propensity is not None:
+        propensity = [row.first_propensity, row.second_propensity]
+    told = explained.get((t.name, id))
+    if told is None:  # a page asks again and again; what was known then stays what it was
+        then = view_at(t.storage, t.name, row.issued)
+        told = why_they_met(then, row), None if then is None else known_of(then, row)
+        if len(explained) >= _EXPLAINED:
+            explained.clear()
+        explained[t.name, id] = told
+    why, known = told
+    return DuelDetail(
+        **duel_fields(row, t.rankers),
+        clicks=None if page is None else page.pop("clicks", None),
+        page=page,
+        signals=[SignalOut(one.time, one.action, one.object, one.position, one.dwell) for one in seen],
+        propensity=propensity,
+        rule=rule_of(t.view().bandit),
+        why=why,
+        known=known,
+    )
