@@ -108,9 +108,10 @@ def test_drawn_in_place_and_stopped_in_the_middle(tmp_path: Path) -> None:
     assert not answers(address[1])
 
 
-def test_told_to_end(tmp_path: Path) -> None:
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP])
+def test_told_to_end(tmp_path: Path, how: signal.Signals) -> None:
     with playing(COMMAND, cwd=tmp_path) as (process, _):
-        process.terminate()
+        process.send_signal(how)
         _, errors = process.communicate(timeout=30)
     assert (process.returncode, errors) == (130, "")
 

@@ -61,6 +61,24 @@ def test_a_view_has_the_numbers_of_the_tournament(t: Tournament) -> None:
     assert t.view().told == view.told + 500
 
 
+@pytest.mark.parametrize("tolerance", [None, 0.05])
+def test_a_ranker_goes_when_the_evidence_is_enough(tmp_path: Path, tolerance: float | None) -> None:
+    """With a tolerance it takes more where many are left: by 2 / delta alone, many that stay would be beyond it."""
+    url = f"sqlite:///{tmp_path}/duels.db"
+    with Tournament.create("t", rankers=names(12), storage=url, delta=0.05, tolerance=tolerance, seed=1) as t:
+        view = t.view()
+        assert view.enough == pytest.approx(math.log(20 if tolerance is None else 2 * 12 * 20))
+        while len(view.alive) == 12:
+            before = view
+            assert before.evidence is not None
+            assert before.evidence.max() < before.enough
+            play(t, 1, TRUE.tolist(), seed=before.told)
+            view = t.view()
+        (gone,) = set(before.alive) - set(view.alive)
+        assert view.evidence is not None
+        assert view.evidence[gone] >= before.enough
+
+
 def test_the_audit_is_the_journal_without_outcomes(t: Tournament) -> None:
     others = [event for event in t.journal() if event.kind != "told"]
     assert t.audit() == others[::-1]

@@ -68,7 +68,8 @@ def _demo(parser: ArgumentParser, options: Namespace) -> int:
     for module in ("httptools", "msgspec", "starlette", "uvicorn", "uvloop"):
         if find_spec(module) is None:
             parser.error(f"no module {module!r}: the demo needs the extra `server`, pip install 'rankduel[server]'")
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: the service is not left behind
+    for ending in (signal.SIGTERM, signal.SIGHUP):  # as Ctrl-C: the service is not left behind
+        signal.signal(ending, signal.default_int_handler)
     out: Path = options.out
     with TemporaryDirectory(prefix="rankduel-demo-") as folder, service_beside(Path(folder), options.port) as service:
         out.mkdir(parents=True, exist_ok=True)
