@@ -1,4 +1,4 @@
-# make demo   set up everything and run a tournament of 136 rankers
+# make demo   set up what it needs, and watch a live tournament: service, dashboard and users
 # make test   every check and every test
 # make soak   a live tournament and its server, killed 200 times; three processes that share one; many requests
 # make bench  the benchmark table
@@ -15,15 +15,22 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: setup demo test soak bench check format docs docs-site pictures clean postgresql chromium
 
-setup: $(VENV)/.built
+setup: $(VENV)/.ready
 
-# A newer kernel, version or pin builds again; what is built stays.
+# What the demo needs: it is ready sooner. A newer kernel, version or pin builds again; what is built stays. Kernels are
+# built with what is in .venv, so that nothing is installed twice.
 $(VENV)/.built: pyproject.toml setup.py constraints.txt $(KERNELS)
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --editable '.[dev]'
+	$(BIN)/pip install --quiet setuptools Cython numpy
+	$(BIN)/pip install --quiet --no-build-isolation --editable '.[server]' rich
 	@touch $@
 
-demo: setup
+# All the rest. The package is there already: asked for by name, it is not built once more.
+$(VENV)/.ready: $(VENV)/.built
+	$(BIN)/pip install --quiet 'rankduel[dev]'
+	@touch $@
+
+demo: $(VENV)/.built
 	$(BIN)/rankduel demo --out results/demo
 
 test: check postgresql chromium

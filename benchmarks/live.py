@@ -1,15 +1,19 @@
 """Live tournaments: durable tells a second, what an ask takes, and how long opening takes; beside bare commits."""
 
 import sqlite3
+import subprocess
+import sys
 import tempfile
 import threading
 from pathlib import Path
+from random import Random
 from statistics import median
 from time import perf_counter, thread_time
 
 import rankduel as rd
 from rankduel.live.state import State
 
+OUTCOMES = (rd.Outcome.FIRST, rd.Outcome.SECOND)
 RANKERS = [f"ranker {number}" for number in range(136)]
 
 
@@ -39,6 +43,46 @@ def report(*, quick: bool) -> None:
             f"opened with {before.issued:,} duels in {opened:.3f} s; replay of all {replayed.number:,} events "
             f"{took:.1f} s; {size / before.issued:.0f} bytes per duel"
         )
+
+
+def endurance(duels: int) -> None:
+    """Print the memory of a process that plays so many duels, and how long another one takes to go on from there."""
+    with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:
+        url, random = f"sqlite:///{folder}/duels.db", Random(1)
+        print(
+            f"{duels:,} duels of {len(RANKERS)} rankers in groups of 1,000; memory without what is mapped of the file"
+        )
+        with rd.Tournament.create("bench", rankers=RANKERS, storage=url, seed=1) as t:
+            for tenth in range(1, 11):
+                started, of = perf_counter(), duels // 10
+                for group in range(0, of, 1000):
+                    asked = t.ask_many([(f"{tenth}.{group}.{number}", None) for number in range(min(1000, of - group))])
+                    t.tell_many([(duel, random.choice(OUTCOMES)) for duel in asked])  # nobody is better
+                rate = of / (perf_counter() - started)
+                print(
+                    f"{tenth * of:>12,} duels: {rate:,.0f}/s, {memory():.0f} MB, {len(t.decision().left)} left",
+                    flush=True,
+                )
+        size = Path(folder, "duels.db").stat().st_size
+        done = subprocess.run([sys.executable, "-c", _REOPEN, url], capture_output=True, text=True, check=True)
+        print(f"opened {done.stdout.strip()}; the file has {size / 1e9:.2f} GB, {size / duels:.0f} bytes per duel")
+
+
+_REOPEN = """
+import sys, time
+import rankduel as rd
+started = time.perf_counter()
+with rd.Tournament.open("bench", storage=sys.argv[1]) as t:
+    asked = t.ask("the first query")
+    took = time.perf_counter() - started
+    print(f"with {t.counts.told:,} duels, and asked, in {took:.3f} s")
+"""
+
+
+def memory() -> float:
+    """Megabytes that are this process's own."""
+    (line,) = (line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("RssAnon:"))
+    return int(line.split()[1]) / 1024
 
 
 def bare(folder: str) -> float:

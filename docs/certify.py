@@ -2,7 +2,8 @@
 
 `rankduel bench certified-regret --scale small --out FOLDER`, and the same for the other experiments of `rankduel bench
 --list`, measure. `python docs/certify.py FOLDER` computes nothing, and writes what is in the folder.
-`python docs/certify.py FOLDER --cost` measures CPU time and memory, which needs a quiet machine, and keeps them there.
+`python docs/certify.py FOLDER --cost` measures CPU time and memory, which needs a quiet machine, and keeps them there;
+`--warnings DATA` how often problems without a best arm are warned of.
 """
 
 import argparse
@@ -35,6 +36,12 @@ SHORT = {
     "MergeDTS.theoretical": "MergeDTS theoretical",
 }
 FIGURES = ("MSLR-navigational", "bradley_terry(n_arms=1000)", "random_tournament(n_arms=500)")
+CIRCLE_DELTAS = (0.05, 0.01, 0.001, 0.0001)
+NO_BEST = (
+    "CertifiedSparring(delta=0.01)",
+    "MergeDTS(elimination=Certified(delta=0.01))",
+    "Uniform(elimination=Certified(delta=0.01))",
+)
 COST_REPEATS = 3
 COST_DUELS = 200_000
 
@@ -242,6 +249,37 @@ def cost(told: Sequence[Mapping[str, object]]) -> Table:
     return Table("", head, rows)
 
 
+# No best arm
+
+
+def measure_warnings(data: Path) -> list[dict[str, object]]:
+    """How often problems without a best arm are warned of, and how often the Copeland answer would have been right."""
+    circle = rd.PreferenceMatrix.from_array([[0.5, 0.6, 0.4], [0.4, 0.5, 0.6], [0.6, 0.4, 0.5]])
+    plans = [("a circle of three", circle, f"CertifiedSparring(delta={delta})", 200) for delta in CIRCLE_DELTAS]
+    for name, problem in (
+        ("two_winners", rd.problems.two_winners()),
+        ("MSLR, 32 rankers", rd.PreferenceMatrix.load(data / "matrices" / "dts_mslr32_noncondorcet_reconstructed.npz")),
+    ):
+        plans += [(name, problem, bandit, 20) for bandit in NO_BEST]
+    told: list[dict[str, object]] = []
+    for name, problem, spec, runs in plans:
+        best = set(problem.copeland_winners)
+        warned = right = 0
+        for seed in range(runs):
+            bandit = rd.bandit_from(spec, problem.n_arms, seed=seed)
+            rd.simulate(bandit, problem, horizon=300_000, seed=seed, kind="copeland")
+            warned += bool(bandit.decision().copeland)
+            right += set(bandit._copeland()) <= best
+        told.append({"problem": name, "bandit": spec, "runs": runs, "warned": warned, "right": right})
+    return told
+
+
+def warnings(told: Sequence[Mapping[str, object]]) -> Table:
+    head = ["problem", "bandit", "runs", "warned", "a Copeland winner has most pairs"]
+    rows = [[f"{each[word]}" for word in ("problem", "bandit", "runs", "warned", "right")] for each in told]
+    return Table("", head, rows)
+
+
 # The pages
 
 
@@ -288,12 +326,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, help="what --out of rankduel bench was")
     parser.add_argument("--cost", action="store_true", help="measure CPU time and memory")
+    parser.add_argument(
+        "--warnings", type=Path, metavar="DATA", help="play problems without a best arm, of that folder"
+    )
     parser.add_argument("--docs", type=Path, default=DOCS, help="where to write")
     asked = parser.parse_args(arguments)
-    kept = asked.folder / "cost.json"
     if asked.cost:
-        kept.write_text(json.dumps(measure_cost()), encoding="utf-8")
-    told = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else []
+        (asked.folder / "cost.json").write_text(json.dumps(measure_cost()), encoding="utf-8")
+    if asked.warnings is not None:
+        (asked.folder / "warnings.json").write_text(json.dumps(measure_warnings(asked.warnings)), encoding="utf-8")
+    told, warned = (
+        json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else []
+        for kept in (asked.folder / "cost.json", asked.folder / "warnings.json")
+    )
     specs = {name: parts for name, spec in certified_specs().items() if (parts := measured_of(spec, asked.folder))}
     pages = asked.docs / "reproduction" / "certified"
     pages.mkdir(parents=True, exist_ok=True)
@@ -307,6 +352,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             tables[name] = table(specs[f"certified-{name}"])
     if told:
         tables["cost"] = cost(told)
+    if warned:
+        tables["warnings"] = warnings(warned)
     essay = asked.docs / "certified.md"
     essay.write_text(fill(essay.read_text(encoding="utf-8"), tables), encoding="utf-8")
 

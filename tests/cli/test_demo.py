@@ -1,61 +1,140 @@
+"""The demo: real processes, real HTTP; where it is played to its end, few rankers, so that it is over in seconds."""
+
 import json
+import os
 import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from xml.etree import ElementTree
+from urllib.request import ProxyHandler, build_opener
 
-from cli.processes import on_terminal, plain, run
+import pytest
 
+from cli.processes import COMMAND, on_terminal, plain, run
 
-def test_ten_lines_a_winner_and_a_plot(tmp_path: Path) -> None:
-    ran = run("demo", cwd=tmp_path)
-    assert ran.returncode == 0
-    assert ran.stderr == ""
-    scenes, ending = ran.stdout.split("\n\n")
-    assert 8 <= len(scenes.splitlines()) <= 12
-    left = [int(number) for number in re.findall(r"(\d+) left", scenes)]
-    assert left == sorted(left, reverse=True)
-    assert left[-1] == 1
-    assert re.search(r"winner: +ranker 105, truly the best: it beats every other\n", ending)
-    assert re.search(r"CPU time: +[\d.]+ s, [\d.]+ us per duel\n", ending)
-    assert ending.endswith("regret plot:  results/demo/regret.png and results/demo/regret.svg\n")
-    assert (tmp_path / "results/demo/regret.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
-    assert ElementTree.parse(tmp_path / "results/demo/regret.svg").getroot().tag.endswith("svg")
-    # It is an honest run: simulate gives the same numbers.
-    two = ("--bandit", "MergeDTS", "--bandit", "Uniform")
-    duels = re.search(r"found after: +([\d,]+) duels", ending)
-    assert duels
-    horizon = duels[1].replace(",", "")
-    same = run("simulate", "web_search", *two, "--horizon", horizon, "--runs", "1", "--format", "json", cwd=tmp_path)
-    merge, uniform = json.loads(same.stdout)["bandits"]
-    assert merge["converged_at"] == int(horizon)
-    costs = f"{merge['regret']:,.0f}; uniform play over the same duels cost {uniform['regret']:,.0f},"
-    assert re.search(rf"regret: +{re.escape(costs)}", ending)
+PROGRAM = """\
+import sys
+from rankduel.cli import demo, main
+demo._RANKERS, demo._QUERIES, demo._BEST, demo._SECOND = 5, 50, 0.9, 0.3
+sys.exit(main(sys.argv[1:]))
+"""
+FEW = [sys.executable, "-c", PROGRAM]
 
 
-def test_without_matplotlib_and_with_another_seed_and_place(tmp_path: Path) -> None:
-    zero = run("demo", cwd=tmp_path, without="matplotlib")
-    assert zero.returncode == 0
-    assert "pip install 'rankduel[lab]'" in zero.stderr
-    one = run("demo", "--seed", "1", "--out", "here", cwd=tmp_path)
-    assert one.stdout.splitlines()[0] != zero.stdout.splitlines()[0]
-    assert one.stdout.endswith("regret plot:  here/regret.png and here/regret.svg\n")
-    assert (tmp_path / "here/regret.svg").exists()
+@pytest.fixture(autouse=True)
+def nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Temporary files go to a folder that is empty in the end, and nobody asks the user's proxy or shows their key."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    monkeypatch.setenv("RANKDUEL_KEY", "of-another-service")
+    yield
+    assert list(folder.iterdir()) == []
 
 
-def test_live_on_a_terminal(tmp_path: Path) -> None:
-    code, _, received = on_terminal("demo", cwd=tmp_path)
-    assert code == 0
-    shown = plain(received)
-    assert shown.count("MergeDTS finds the best of 136 rankers") > 100  # frames
-    assert re.search(r"batch 9 +\d+ ■+", shown)
-    assert "0 of 136 are out" in shown
-    assert "135 of 136 are out" in shown
+@contextmanager
+def playing(command: list[str], *options: str, cwd: Path) -> Iterator[tuple["subprocess.Popen[str]", str]]:
+    """A demo that has begun, and the address of its dashboard. In the end it has ended, and so has its service."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen([*command, "demo", *options], cwd=cwd, stdout=pipe, stderr=pipe, text=True) as process:
+        assert process.stdout
+        try:
+            assert "rankers meet on the pages of simulated users; ranker-" in process.stdout.readline()
+            address = process.stdout.readline().removeprefix("dashboard: ").strip()
+            assert answers(address)
+            yield process, address
+            process.wait(30)
+        finally:
+            process.kill()
+    assert not answers(address)
+
+
+def answers(address: str) -> bool:
+    try:
+        with build_opener(ProxyHandler({})).open(address, timeout=10) as answer:
+            return b"rankduel" in answer.read()
+    except OSError:
+        return False
+
+
+def test_it_ends_by_itself_with_the_winner_and_the_report(tmp_path: Path) -> None:
+    (tmp_path / "rankduel.toml").write_text("nobody = 'reads this'")
+    with playing(FEW, "--seed", "1", cwd=tmp_path) as (process, _):
+        told, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (0, "")
+    assert re.match(r" +\d s: +[1-5] of 5 rankers left, +[\d,]+ duels, ranker-0\d leads, pages [\d.]+ % \w+ than", told)
+    ended = re.search(
+        r"\nDecided with 95 % certainty: (ranker-0\d) is the best of 5 rankers, after ([\d,]+) duels", told
+    )
+    assert ended
+    assert re.search(r"\nThe truth, which only a simulation knows: the best is ranker-0[1-5]\.\n", told)
+    assert re.search(
+        r"Users saw [\d,]+ pages. Clicks came twice for [1-9]\d* of them, too late or never for [1-9]", told
+    )
+    assert told.endswith("report: results/demo/decision.md and results/demo/decision.json\n")
+    report = json.loads((tmp_path / "results/demo/decision.json").read_text())
+    assert (report["winner"], f"{report['duels']:,}") == (ended[1], ended[2])
+    assert (tmp_path / "results/demo/decision.md").read_text().startswith("# demo\n\nDecided with 95 % certainty: ")
+
+
+def test_it_is_kept_until_ctrl_c(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with playing(FEW, "--keep", "--out", "here", "--port", str(port), cwd=tmp_path) as (process, address):
+        assert process.stdout
+        assert address == f"http://127.0.0.1:{port}/"
+        while process.stdout.readline() != f"dashboard: {address} until Ctrl-C\n":
+            assert process.poll() is None
+        assert (tmp_path / "here/decision.md").exists()
+        assert answers(f"{address}t/demo/decision")
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=30)
+    assert (process.returncode, errors) == (0, "")
+
+
+def test_drawn_in_place_and_stopped_in_the_middle(tmp_path: Path) -> None:
+    shown = r"rankers left +━+ +\d+ of 64 *\r\nduels +[\d,]+ in \d s *\r\nchampion +ranker-\d\d *\r\nharm +pages "
+    code, _, received = on_terminal("demo", cwd=tmp_path, stop_at=shown)
+    assert code == 130
     assert "\x1b[?25h" in received  # the cursor is back
-    assert "winner:" in shown
+    assert "Traceback" not in received
+    address = re.search(r"dashboard: (\S+)", plain(received))
+    assert address
+    assert not answers(address[1])
 
 
-def test_without_rich(tmp_path: Path) -> None:
-    code, _, received = on_terminal("demo", cwd=tmp_path, without="rich")
-    assert code == 0
-    assert "\x1b" not in received
-    assert "1 left" in received
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP])
+def test_told_to_end(tmp_path: Path, how: signal.Signals) -> None:
+    with playing(COMMAND, cwd=tmp_path) as (process, _):
+        process.send_signal(how)
+        _, errors = process.communicate(timeout=30)
+    assert (process.returncode, errors) == (130, "")
+
+
+def test_a_service_that_dies(tmp_path: Path) -> None:
+    with playing(COMMAND, cwd=tmp_path) as (process, _):
+        (service,) = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        os.kill(int(service), signal.SIGKILL)
+        _, errors = process.communicate(timeout=30)
+    assert (process.returncode, errors) == (2, "rankduel: error: the service was killed by signal 9\n")
+
+
+def test_a_port_that_is_taken(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = "127.0.0.1:{1}".format(*taken.getsockname())
+        ran = run("demo", "--port", address.partition(":")[2], cwd=tmp_path)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr.startswith("rankduel: error: the service has ended with code 2: cannot listen to ")
+    assert f"{address}: Address already in use" in ran.stderr
+    assert ran.stderr.count("\n") == 1
+
+
+def test_without_the_extra(tmp_path: Path) -> None:
+    ran = run("demo", cwd=tmp_path, without="uvicorn")
+    assert ran.returncode == 2
+    assert "no module 'uvicorn': the demo needs the extra `server`, pip install 'rankduel[server]'" in ran.stderr

@@ -48,6 +48,7 @@ from cli.processes import run
         ("simulate cycle2 --speed 3", "unrecognized arguments: --speed 3"),
         ("simulate cycle2 --out text.txt", "Not a directory: 'text.txt/runs'"),
         ("demo --seed x", "argument --seed: expected a whole number of at least 0, got 'x'"),
+        ("demo --port 70000", "the service has ended with code 2: port must be a whole number from 0 to 65535, got"),
     ],
 )
 def test_one_clear_line_and_nothing_written(tmp_path: Path, arguments: str, message: str) -> None:

@@ -56,7 +56,7 @@ def test_everything_acknowledged_is_there_once(killed: tuple[str, dict[str, str]
         kinds = Counter(event.kind for event in events)
         assert acknowledged.items() <= told.items()
         assert len(told) == kinds["told"] == t.counts.told
-        assert t._session == KILLS + 1
+        assert t._desk._session == KILLS + 1
         for duel, outcome in list(acknowledged.items())[::50]:
             receipt = t.tell(duel, Outcome.FIRST)
             assert receipt.outcome is Outcome(outcome)

@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Sequence
+from time import time
 
 import numpy as np
 import numpy.typing as npt
@@ -39,7 +40,7 @@ def show(t: Tournament, query: str, *, told: bool) -> None:
     duel = t.ask(query_id=query)
     page = duel.interleave(["d1", "d2", "d3", "d4"], ["d4", "d3", "d5", "d1"], k=4)
     t.show(duel, page)
-    t.observe([rd.live.Signal(query, "click", "d3", 2, t.time(), None, query)])
+    t.observe([rd.live.Signal(query, "click", "d3", 2, time(), None, query)])
     if told:
         t.tell(duel, clicks=["d3"], shown=page)
 

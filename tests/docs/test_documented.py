@@ -16,7 +16,7 @@ from fences import ROOT
 from rankduel.cli import COMMANDS
 from rankduel.clicks import CLICKS
 from rankduel.interleaving import INTERLEAVINGS, MULTILEAVINGS
-from rankduel.live.state import DIALS
+from rankduel.live.settings import DIALS
 from rankduel.preferences.problems import PROBLEMS
 from rankduel.service.app import CALLS
 from rankduel.service.openapi import document

@@ -23,5 +23,6 @@ def url(tmp_path: Path) -> str:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr("rankduel.live.tournament.now", clock)
+    for room in ("memory", "tournament"):
+        monkeypatch.setattr(f"rankduel.live.{room}.now", clock)
     return clock

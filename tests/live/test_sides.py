@@ -1,13 +1,15 @@
 """A coin says who is first, whatever the bandit: the sides are even, and the bandit learns as if there was no coin."""
 
-from dataclasses import replace
+from contextlib import AbstractContextManager, nullcontext
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 
 from rankduel.bandits import REGISTRY
 from rankduel.live.events import Event
-from rankduel.live.state import Settings, State
+from rankduel.live.settings import Settings
+from rankduel.live.state import State
 from rankduel.types import Outcome
 
 DUELS = 2_000
@@ -15,9 +17,9 @@ TRUE = np.array([1.5, 0.5, 0.5, 0.3, 0.0, 0.0])  # utilities
 NAMES = tuple("abcdef")
 
 
-def played(settings: Settings, *, shown: bool = False) -> tuple[State, int, int]:
-    """A tournament in memory; how often the first and the second won. With `shown`, the bandit is told as users saw."""
-    state = State(settings)
+def played(bandit: str, *, told_as_shown: bool = False) -> tuple[State, int, int]:
+    """A tournament in memory; how often the first and the second won."""
+    state = State(Settings(NAMES, bandit, 1, "team_draft", 60.0, ""))
     random = np.random.default_rng(1)
     wins = {Outcome.FIRST: 0, Outcome.SECOND: 0}
     for number in range(DUELS):
@@ -32,15 +34,14 @@ def played(settings: Settings, *, shown: bool = False) -> tuple[State, int, int]
         told = {"duel": f"1-{number}", "first": duel.first, "second": duel.second, "outcome": outcome.value}
         if duel.propensity is not None:
             told["propensity"] = list(duel.propensity)
-        if shown:
-            state.settings = replace(settings, tossed=False)
-        state.apply(Event(state.number + 1, 0.0, "told", told))
-        state.settings = settings
+        with without_a_coin() if told_as_shown else nullcontext():
+            state.apply(Event(state.number + 1, 0.0, "told", told))
     return state, wins[Outcome.FIRST], wins[Outcome.SECOND]
 
 
-def settings_of(bandit: str, *, tossed: bool) -> Settings:
-    return Settings(NAMES, bandit, 1, "team_draft", 60.0, "", tossed)
+def without_a_coin() -> AbstractContextManager[object]:
+    """Users see the sides of the bandit."""
+    return patch.object(State, "_sides", lambda self, id, duel: duel)
 
 
 def far_from_even(first: int, second: int) -> bool:
@@ -51,8 +52,9 @@ def far_from_even(first: int, second: int) -> bool:
 @pytest.mark.parametrize("bandit", REGISTRY)
 def test_sides_are_even_and_nothing_else_has_changed(bandit: str) -> None:
     """Without the coin, bandits that put the better one first, or second, are far from even: see below."""
-    state, first, second = played(settings_of(bandit, tossed=True))
-    plain, *_ = played(settings_of(bandit, tossed=False))
+    state, first, second = played(bandit)
+    with without_a_coin():
+        plain, *_ = played(bandit)
     assert first + second > 10
     assert not far_from_even(first, second)
     assert state.wins == plain.wins
@@ -60,17 +62,12 @@ def test_sides_are_even_and_nothing_else_has_changed(bandit: str) -> None:
 
 
 def test_without_a_coin_sides_are_not_even() -> None:
-    _, first, second = played(settings_of("MergeDTS", tossed=False))
+    with without_a_coin():
+        _, first, second = played("MergeDTS")
     assert far_from_even(first, second)
 
 
 def test_a_bandit_must_be_told_by_its_own_sides() -> None:
     """Each side of SparringUCB1 has a learner: told as users saw it, they learn each other's outcomes."""
-    settings = settings_of("SparringUCB1", tossed=True)
-    assert played(settings)[0].bandit.snapshot() != played(settings, shown=True)[0].bandit.snapshot()
-
-
-def test_older_tournaments_have_no_coin() -> None:
-    stored = settings_of("Uniform", tossed=True).to_dict()
-    del stored["tossed"]
-    assert not Settings.from_dict(stored).tossed
+    told, as_shown = played("SparringUCB1"), played("SparringUCB1", told_as_shown=True)
+    assert told[0].bandit.snapshot() != as_shown[0].bandit.snapshot()

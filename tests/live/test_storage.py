@@ -16,7 +16,7 @@ import pytest
 
 import rankduel as rd
 from live.learning import learnt
-from rankduel.live import Counts, DuelRow, Event, Tournament, tournament
+from rankduel.live import Counts, DuelRow, Event, Tournament, memory
 from rankduel.live.sqlite import SqliteStorage
 from rankduel.live.state import State
 from rankduel.live.storage import Committed, Entry, Noted, Sweep
@@ -90,7 +90,7 @@ def test_a_journal_with_a_hole_is_refused(url: str) -> None:
 
 @pytest.mark.parametrize("damaged", [1, 2])
 def test_damaged_snapshots_cost_time_only(url: str, damaged: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tournament, "SNAPSHOT_EVERY", 10)
+    monkeypatch.setattr(memory, "SNAPSHOT_EVERY", 10)
     with create(url) as t:
         for _ in range(30):
             t.tell_many([(t.ask(), FIRST)])

@@ -11,7 +11,7 @@ import rankduel as rd
 from live.conftest import Clock
 from live.learning import learnt
 from live.unsynced import unsynced
-from rankduel.live import Tournament, tournament, view_at
+from rankduel.live import Tournament, memory, tournament, view_at
 from rankduel.live.state import State
 from rankduel.live.storage import Change, Committed, Entry
 
@@ -38,7 +38,7 @@ def play(t: Tournament, duels: int) -> None:
 
 
 def same_as_replay(t: Tournament) -> bool:
-    t._writer.flush(t.name)
+    t._memory.writer.flush(t.name)
     return learnt(State.replay(t.journal())) == learnt(t._state)
 
 
@@ -148,7 +148,7 @@ def test_many_are_told_together_each_with_its_receipt(url: str) -> None:
 def test_an_ask_that_a_crash_has_swallowed(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # Its number is given again, its id is not; and with its ticket it can be told.
     with create(url) as t:
-        monkeypatch.setattr(t._writer, "put_soon", lambda *_: None)
+        monkeypatch.setattr(t._memory.writer, "put_soon", lambda *_: None)
         lost, other = t.ask("a"), t.ask("b")
     with Tournament.open("search", storage=url) as t:
         duel = t.ask("a")
@@ -210,7 +210,7 @@ def test_both_lists_and_the_clicks_are_kept(url: str) -> None:
 
 
 def test_what_was_known_at_a_time(url: str, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rankduel.live.tournament.SNAPSHOT_EVERY", 40)
+    monkeypatch.setattr("rankduel.live.memory.SNAPSHOT_EVERY", 40)
     with create(url) as t:
         assert view_at(t.storage, "search", clock.now - 1) is None  # before it was
         views = []
@@ -413,7 +413,8 @@ def test_a_clock_that_is_set_back_changes_nothing(url: str, clock: Clock) -> Non
 
 def test_times_never_go_back(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     ticks = itertools.count(1_000_000.0)
-    monkeypatch.setattr(tournament, "now", ticks.__next__)  # a second later at each look
+    for room in (memory, tournament):
+        monkeypatch.setattr(room, "now", ticks.__next__)  # a second later at each look
     with create(url, expires_after=20) as t:
         for number in range(60):
             t.ask()
@@ -458,7 +459,7 @@ def test_a_tournament_ends_with_the_best(url: str) -> None:
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("bandit", list(rd.REGISTRY))
 def test_every_bandit_goes_on_where_it_was(url: str, bandit: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tournament, "SNAPSHOT_EVERY", 50)
+    monkeypatch.setattr(memory, "SNAPSHOT_EVERY", 50)
     before = None
     for _ in range(3):
         with create(url, bandit=bandit, exist_ok=True) as t:
@@ -561,7 +562,7 @@ def test_rankers_rest(url: str) -> None:
 def test_two_operators_do_the_same(url: str) -> None:
     with create(url) as t:
         both = [Change(0.0, "retired", {"ranker": "ltr"}), Change(0.0, "added", {"rankers": ["new", "bm25"]})] * 2
-        t._writer.put("search", both).result()
+        t._memory.writer.put("search", both).result()
         assert t.rankers == [*NAMES, "new"]
         assert t.leaderboard()[-1].ranker == "ltr"
         assert same_as_replay(t)

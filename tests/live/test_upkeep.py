@@ -13,7 +13,7 @@ import pytest
 
 from postgres.server import Server
 from rankduel.errors import StorageError
-from rankduel.live import Tournament, tournament, upkeep
+from rankduel.live import Tournament, memory, upkeep
 from rankduel.live.upkeep import Finding, backup, upgrade, verify
 from rankduel.types import Outcome
 
@@ -23,7 +23,7 @@ RANKERS = [f"ranker {number}" for number in range(6)]
 @pytest.fixture
 def played(url: str, monkeypatch: pytest.MonkeyPatch) -> str:
     """A storage with a bit of everything."""
-    monkeypatch.setattr(tournament, "SNAPSHOT_EVERY", 100)
+    monkeypatch.setattr(memory, "SNAPSHOT_EVERY", 100)
     chance = random.Random(1)
     with Tournament.create("search", rankers=RANKERS, storage=url, seed=1) as t:
         for number in range(6):
@@ -211,7 +211,7 @@ def test_postgresql(postgres: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match="a PostgreSQL storage is copied by pg_dump"):
         backup(url, Path("x"))
     assert upgrade(url) == (1, 1)
-    for module in ("sql", "postgres"):
+    for module in ("database", "postgres"):
         monkeypatch.setattr(f"rankduel.live.{module}.SCHEMA", 3)
     steps = {1: {"postgres": "ALTER TABLE duels ADD COLUMN note TEXT"}}
     monkeypatch.setattr(upkeep, "MIGRATIONS", steps)

@@ -18,7 +18,7 @@ from typing import TypeVar
 
 from live.learning import learnt
 from rankduel.errors import StorageError
-from rankduel.live import LiveDuel, Tournament, tournament
+from rankduel.live import LiveDuel, Tournament, memory
 from rankduel.live.state import State
 from rankduel.types import Outcome
 
@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 def main(url: str, notes: str, stop: Path, seed: int) -> None:
-    tournament.SNAPSHOT_EVERY = 150
+    memory.SNAPSHOT_EVERY = 150
     t = patiently(
         lambda: Tournament.create(
             "site", rankers=RANKERS, storage=url, seed=1, expires_after=EXPIRES_AFTER, exist_ok=True

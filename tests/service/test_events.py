@@ -57,6 +57,8 @@ def test_events_find_their_tournament(client: Client) -> None:
         client.post(f"/v1/tournaments/{name}/ask", {"query_id": f"q {name}"})
     answer = client.post("/v1/events", [event("q two"), event("q one"), event("q three")])
     assert answer.body["statuses"] == ["accepted", "accepted", "unknown"]
+    for name in ("one", "two"):  # what nobody knows is an orphan of nobody
+        assert client.get(f"/v1/tournaments/{name}/health").body["orphans"] == 0
 
 
 @pytest.mark.parametrize("media", ["application/json", "application/x-ndjson", "text/plain", "Text/Plain;charset=x"])

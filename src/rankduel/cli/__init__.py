@@ -52,18 +52,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="replace")  # where "±" cannot be written, it is a "?"
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())  # where a bandit of one's own is: last, so that it hides nothing
-    parser = _Parser(
-        prog="rankduel",
-        description="Find the best of hundreds of rankers from duels, with as little harm to users as possible.",
-        epilog="rankduel COMMAND --help says more, with examples.",
-    )
-    parser.add_argument("--version", action="version", version=f"rankduel {rankduel.__version__}")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for command in COMMANDS:
-        command.declare(commands.add_parser)
-    arguments = sys.argv[1:] if arguments is None else arguments
-    options = parser.parse_args(arguments, Namespace(arguments=arguments))
     try:
+        options = _parsed(sys.argv[1:] if arguments is None else arguments)
         code: int = options.run(options)
         sys.stdout.flush()
     except KeyboardInterrupt:
@@ -75,6 +65,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"rankduel: error: {_words(error)}", file=sys.stderr)
         return _ERROR
     return code
+
+
+def _parsed(arguments: Sequence[str]) -> Namespace:
+    """What was typed."""
+    parser = _Parser(
+        prog="rankduel",
+        description="Find the best of hundreds of rankers from duels, with as little harm to users as possible.",
+        epilog="rankduel COMMAND --help says more, with examples.",
+    )
+    parser.add_argument("--version", action="version", version=f"rankduel {rankduel.__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    for command in COMMANDS:
+        command.declare(commands.add_parser)
+    return parser.parse_args(arguments, Namespace(arguments=arguments))
 
 
 def _words(error: Exception) -> str:

@@ -27,8 +27,8 @@ from rankduel.live import (
 from rankduel.live.answers import Health
 from rankduel.live.attribution import Attribution
 from rankduel.live.elsewhere import SCHEMES
+from rankduel.live.settings import Settings
 from rankduel.live.signals import Shown, Signal
-from rankduel.live.state import Settings
 from rankduel.types import Outcome
 
 __all__ = ["RemoteTournament", "names_at"]

@@ -10,7 +10,6 @@ __all__ = ["Light", "fair_sides", "light"]
 _FEW = 200  # duels that are over before shares are judged
 _JOINED = 0.5  # the least share of duels that should be told in time
 _CHANCE = 0.001  # of a false alarm about the sides, at any time
-_TOSSES = ("CertifiedSparring",)  # bandits that toss a coin for who is first, where the tournament does not
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,15 +20,13 @@ class Light:
     reasons: list[str]
 
 
-def fair_sides(view: View, health: Health) -> float | None:
-    """A p-value, good at any time, of "first and second win equally often"; None where nobody tosses for the sides.
+def fair_sides(health: Health) -> float:
+    """A p-value, good at any time, of "first and second win equally often".
 
     Each duel is an A/A check of pages and clicks: a coin says who is first, and nobody else knows it. So whatever the
     rankers are, whoever chose them, and however that hangs on what happened before, each outcome that is no tie is
     "first" with a chance of 1/2. By a bet on the side, uniform over its chance, and Ville's inequality.
     """
-    if not view.settings.tossed and view.bandit not in _TOSSES:
-        return None
     first, second = health.outcomes.get("first", 0), health.outcomes.get("second", 0)
     n = first + second
     evidence = math.lgamma(first + 1) + math.lgamma(second + 1) - math.lgamma(n + 2) + n * math.log(2)
@@ -49,8 +46,8 @@ def light(view: View, health: Health, paused: Event | None = None) -> Light:
         warnings.append(f"{health.conflicts:,} outcomes were told twice and differently: the first one stays.")
     if counts.told >= _FEW and health.unknown > counts.told / 100:
         warnings.append(f"{health.unknown:,} outcomes were told of duels that there never were.")
-    p = fair_sides(view, health)
-    if p is not None and p < _CHANCE:
+    p = fair_sides(health)
+    if p < _CHANCE:
         warnings.append(f"One side wins too often (p = {p:.1g}): are pages shown as they were made?")
     decided = view.decision.winner is not None or view.decision.tied
     if view.status == "paused" and health.failure is None and not decided:

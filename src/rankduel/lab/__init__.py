@@ -10,7 +10,6 @@ from rankduel.lab.plots import Curve, Panel, PlotUnavailable, save_plot
 from rankduel.lab.progress import Progress
 from rankduel.lab.report import Report, claims_table, write_report
 from rankduel.lab.results import Results, Row
-from rankduel.lab.showcase import Scene, Showcase, play_showcase
 from rankduel.lab.specs import Spec, certified_specs, load_spec, paper_specs
 from rankduel.lab.store import Store
 from rankduel.lab.study import Study, plan_all, run, run_all
@@ -34,9 +33,7 @@ __all__ = [
     "Report",
     "Results",
     "Row",
-    "Scene",
     "Series",
-    "Showcase",
     "Spec",
     "Store",
     "Study",
@@ -52,7 +49,6 @@ __all__ = [
     "normal_form",
     "paper_specs",
     "plan_all",
-    "play_showcase",
     "problem_from",
     "run",
     "run_all",

@@ -6,9 +6,10 @@ from rankduel.live.duels import DuelRow, Status
 from rankduel.live.events import Event
 from rankduel.live.past import view_at
 from rankduel.live.safety import Guardrail
+from rankduel.live.settings import DEFAULT
 from rankduel.live.signals import Shown, Signal
 from rankduel.live.storage import Storage, storage_at
-from rankduel.live.tournament import DEFAULT, Clicks, Tournament
+from rankduel.live.tournament import Clicks, Tournament
 from rankduel.live.ubi import read_events
 from rankduel.live.view import View
 

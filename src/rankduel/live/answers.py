@@ -1,8 +1,9 @@
 """What a tournament hands out: duels by name, receipts for what it was told, and where it stands."""
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sized
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from typing import Self
 
 from rankduel.interleaving import Interleaved, Interleaving
 from rankduel.live.duels import Status
@@ -72,6 +73,11 @@ class Counts:
     expired: int = 0
     late: int = 0
     void: int = 0
+
+    @classmethod
+    def of(cls, counters: Mapping[str, int]) -> Self:
+        """From the counters of a tournament, which has others, too."""
+        return cls(*(counters.get(name, 0) for name in cls.__slots__))
 
     @property
     def in_flight(self) -> int:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
 from typing import Any
 
-__all__ = ["LONGEST", "brief", "known", "name", "number", "whole"]
+__all__ = ["LONGEST", "brief", "known", "listed", "name", "number", "whole"]
 
 LONGEST = 200  # characters of a name or an id
 
@@ -61,6 +61,13 @@ def known(what: str, stored: object, names: Iterable[str]) -> dict[str, Any]:
         if key not in names:
             raise ValueError(f"{what} has no {brief(key)}, expected some of {', '.join(names)}")
     return dict(stored)
+
+
+def listed(what: str, given: Iterable[Any]) -> list[Any]:
+    """A list, from anything but a text or a dictionary."""
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+        raise TypeError(f"{what} must be a list, got {brief(given)}")
+    return list(given)
 
 
 def brief(value: object) -> str:

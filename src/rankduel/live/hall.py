@@ -3,9 +3,7 @@
 import logging
 import os
 import threading
-import weakref
 from collections.abc import Callable
-from typing import Any
 
 from rankduel.errors import TournamentExists
 from rankduel.live.storage import storage_at
@@ -25,21 +23,18 @@ class _Room:
 
     def __init__(self, url: str) -> None:
         self.writer = Writer(storage_at(url))
-        self.tournaments: dict[str, Callable[[], Any]] = {}  # by name: what finds the one to look after
+        self.tournaments: dict[str, Callable[[], object]] = {}  # by name: what looks after it
         self.closing = threading.Event()
         threading.Thread(target=self._look, name="rankduel keeper", daemon=True).start()
 
     def _look(self) -> None:
         while not self.closing.wait(_EVERY):
             self.writer.storage.rest()
-            for find in list(self.tournaments.values()):
-                tournament = find()
+            for name, look in list(self.tournaments.items()):
                 try:
-                    if tournament is not None:
-                        tournament.look()
+                    look()
                 except Exception:
-                    _log.exception("%s: what is due was not done", tournament.name)
-                del tournament  # nobody else may hold it
+                    _log.exception("%s: what is due was not done", name)
 
 
 def enter(url: str, tournament: str) -> Writer:
@@ -55,12 +50,12 @@ def enter(url: str, tournament: str) -> Writer:
         return room.writer
 
 
-def look_after(writer: Writer, tournament: Any) -> None:
-    """Call `tournament.look()` now and then, as long as somebody holds it."""
+def look_after(writer: Writer, tournament: str, look: Callable[[], object]) -> None:
+    """Call `look` now and then, until the tournament is closed."""
     with _lock:
         for room in _open.values():
             if room.writer is writer:
-                room.tournaments[tournament.name] = weakref.ref(tournament)
+                room.tournaments[tournament] = look
 
 
 def leave(writer: Writer, tournament: str) -> None:

@@ -19,7 +19,8 @@ from time import monotonic, sleep
 from typing import Any
 
 from rankduel.errors import StorageError
-from rankduel.live.sql import SCHEMA, SqlStorage, tables
+from rankduel.live.database import SCHEMA, tables
+from rankduel.live.sql import SqlStorage
 from rankduel.live.storage import Committed, Entry
 
 try:

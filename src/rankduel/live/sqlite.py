@@ -12,7 +12,8 @@ from time import monotonic
 from typing import Any
 
 from rankduel.errors import StorageError
-from rankduel.live.sql import SCHEMA, SqlStorage, tables
+from rankduel.live.database import SCHEMA, tables
+from rankduel.live.sql import SqlStorage
 
 __all__ = ["OURS", "SqliteStorage", "lock_file"]
 

@@ -1,12 +1,12 @@
-"""Where a tournament stands, read from its state."""
+"""Where a tournament stands, read from its state and its counters."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from rankduel.live.answers import Departure, LiveDecision, Meeting, Standing
+from rankduel.live.answers import Counts, Departure, Health, LiveDecision, Meeting, Standing
 from rankduel.live.state import State
 
-__all__ = ["decision", "leaderboard", "preferences", "timeline"]
+__all__ = ["decision", "health", "leaderboard", "preferences", "timeline"]
 
 
 def decision(state: State) -> LiveDecision:
@@ -66,3 +66,25 @@ def preferences(state: State) -> Iterator[Meeting]:
         won, lost = state.wins.get((first, second), 0), state.wins.get((second, first), 0)
         names = state.rankers
         yield Meeting(names[first], names[second], won, lost, state.ties.get((first, second), 0))
+
+
+def health(counters: Mapping[str, int], failure: Exception | None) -> Health:
+    """What became of asks, tells and signals, by the counters of a tournament, and what has failed."""
+
+    def named(word: str) -> dict[str, int]:
+        return {name.removeprefix(word): count for name, count in counters.items() if name.startswith(word)}
+
+    return Health(
+        counts=Counts.of(counters),
+        served=named("serve "),
+        told_again=counters.get("duplicate", 0),
+        conflicts=counters.get("conflict", 0),
+        unknown=counters.get("unknown", 0),
+        signals=named("action "),
+        signals_again=counters.get("duplicate signals", 0),
+        orphans=counters.get("orphan signals", 0),
+        late_signals=counters.get("late signals", 0),
+        outcomes=named("outcome "),
+        delays={int(bound): count for bound, count in sorted(named("delay ").items(), key=lambda one: int(one[0]))},
+        failure=None if failure is None else f"{type(failure).__name__}: {failure}",
+    )

@@ -2,53 +2,22 @@
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import replace
 from hashlib import blake2b
 from typing import Any, Self
 
 from rankduel.bandits import Bandit, bandit_from
 from rankduel.errors import SnapshotError, StorageError
 from rankduel.live.events import Event
-from rankduel.live.storage import Kept
+from rankduel.live.settings import DIALS, Settings
+from rankduel.live.storage import Kept, Storage
 from rankduel.randomness import bit_generator, subseed
 from rankduel.types import Duel, Outcome
 
-__all__ = ["DIALS", "Settings", "State"]
+__all__ = ["State", "restored"]
 
 _SCHEMA = 1  # of what a snapshot holds beside the bandit
 _SWAPPED = {Outcome.FIRST: Outcome.SECOND, Outcome.SECOND: Outcome.FIRST, Outcome.TIE: Outcome.TIE}
-DIALS = ("baseline", "share", "shadow", "daily_cap", "in_flight_cap", "guardrails", "attribution")
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What a tournament is made of. Those in `DIALS` may be changed while it runs."""
-
-    rankers: tuple[str, ...]  # at the beginning
-    bandit: str  # as `bandit_from` takes it, with every parameter
-    seed: int
-    interleaving: str
-    expires_after: float  # seconds
-    salt: str  # of the hashes of client ids
-    tossed: bool = False  # whether a coin says who is first; it does in every tournament that is made now
-    baseline: str | None = None
-    share: float = 1.0  # of the traffic that duels
-    shadow: bool = False
-    daily_cap: int | None = None  # duels of a client in a day
-    in_flight_cap: int | None = None
-    guardrails: tuple[dict[str, Any], ...] = ()
-    attribution: dict[str, Any] | None = None
-
-    @classmethod
-    def from_dict(cls, stored: dict[str, Any]) -> Self:
-        """The settings again, from what JSON made of them."""
-        known = {field.name for field in fields(cls)}
-        given = {name: value for name, value in stored.items() if name in known}
-        return cls(**given | {name: tuple(given[name]) for name in ("rankers", "guardrails") if name in given})
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON holds them."""
-        return asdict(self) | {"rankers": list(self.rankers), "guardrails": list(self.guardrails)}
 
 
 class State:
@@ -95,7 +64,7 @@ class State:
 
         So each side wins half of the duels, whatever the bandit and the rankers are; that can be checked.
         """
-        if not self.settings.tossed or blake2b(id.encode(), key=self._coin, digest_size=1).digest()[0] & 1:
+        if blake2b(id.encode(), key=self._coin, digest_size=1).digest()[0] & 1:
             return duel
         return Duel(duel.number, duel.second, duel.first, duel.propensity and duel.propensity[::-1])
 
@@ -199,3 +168,16 @@ class State:
         state.wins = {(first, second): count for first, second, count in stored["wins"]}
         state.ties = {(first, second): count for first, second, count in stored["ties"]}
         return state
+
+
+def restored(storage: Storage, name: str) -> State:
+    """From the newest snapshot that can be read, and the events after it; or from all events."""
+    for kept in storage.kept(name):
+        try:
+            state = State.from_kept(kept)
+        except (SnapshotError, ValueError, LookupError):
+            continue
+        for event in storage.read(name, kept.number):
+            state.apply(event)
+        return state
+    return State.replay(storage.read(name))

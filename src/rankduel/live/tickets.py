@@ -4,6 +4,7 @@ import hmac
 from binascii import a2b_base64, b2a_base64
 from functools import lru_cache
 from hashlib import sha256
+from struct import Struct
 
 from rankduel.live.duels import DuelRow
 
@@ -11,6 +12,8 @@ __all__ = ["read_ticket", "ticket_of"]
 
 _MAC = 16  # bytes of HMAC-SHA256: 128 bits
 _LONGEST = 2_000  # characters of a ticket
+_NUMBERS = Struct("<QQIIddB")  # session, number, first, second, issued, expires, bytes of the next
+_ODDS = Struct("<dd")  # the propensities, where there are some
 _SAFE, _PLAIN = bytes.maketrans(b"+/", b"-_"), bytes.maketrans(b"-_", b"+/")  # base64 for addresses, and back
 
 
@@ -24,11 +27,9 @@ def ticket_of(row: DuelRow, tournament: str, secret: bytes) -> str:
     >>> read_ticket(ticket, "another", b"secret") is read_ticket(ticket, "search", b"guessed") is None
     True
     """
-    query = row.query or ""  # the last field: it may have any character
-    client, first_odds, second_odds = row.client or "", row.first_propensity, row.second_propensity
-    odds = "" if first_odds is None else f"{first_odds!r} {second_odds!r}"
-    numbers = f"{row.session},{row.number},{row.first},{row.second},{row.issued!r},{row.expires!r},{odds},{client}"
-    body = f"{numbers},{query}".encode()
+    odds = b"" if row.first_propensity is None else _ODDS.pack(row.first_propensity, row.second_propensity)
+    numbers = _NUMBERS.pack(row.session, row.number, row.first, row.second, row.issued, row.expires, len(odds))
+    body = numbers + odds + f"{row.client or ''},{row.query or ''}".encode()
     return b2a_base64(_mac(body, tournament, secret) + body, newline=False).translate(_SAFE, b"=").decode()
 
 
@@ -43,12 +44,13 @@ def read_ticket(ticket: str, tournament: str, secret: bytes) -> DuelRow | None:
     mac, body = signed[:_MAC], signed[_MAC:]
     if not hmac.compare_digest(mac, _mac(body, tournament, secret)):
         return None
-    session, number, first, second, issued, expires, odds, client, query = body.decode().split(",", 8)
-    first_odds, second_odds = map(float, odds.split()) if odds else (None, None)
+    session, number, first, second, issued, expires, odds = _NUMBERS.unpack_from(body)
+    names = _NUMBERS.size + odds
+    first_odds, second_odds = _ODDS.unpack_from(body, _NUMBERS.size) if odds else (None, None)
+    client, _, query = body[names:].decode().partition(",")  # a client is a hash, a query may have any character
     return DuelRow(
-        int(session), int(number), query or None, client or None, int(first), int(second), first_odds, second_odds,
-        float(issued), float(expires),
-    )  # fmt: skip
+        session, number, query or None, client or None, first, second, first_odds, second_odds, issued, expires
+    )
 
 
 def _mac(body: bytes, tournament: str, secret: bytes) -> bytes:

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rankduel.errors import StorageError
+from rankduel.live.database import SCHEMA
 from rankduel.live.duels import DuelRow
 from rankduel.live.events import Event
-from rankduel.live.sql import SCHEMA, SqlStorage
+from rankduel.live.sql import SqlStorage
 from rankduel.live.sqlite import OURS, SqliteStorage, lock_file
 from rankduel.live.state import State
 from rankduel.live.storage import storage_at

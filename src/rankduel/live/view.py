@@ -7,7 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rankduel.bandits import Decision
-from rankduel.live.state import Settings, State
+from rankduel.live.settings import Settings
+from rankduel.live.state import State
 
 __all__ = ["View", "view_of"]
 
@@ -73,7 +74,8 @@ class View:
         confidence = self.decision.confidence
         if self.evidence is None or confidence.delta is None:
             return None
-        return float(np.log((1 if confidence.tolerance is None else 2) / confidence.delta))
+        shares = 1 if confidence.tolerance is None else 2 * len(self.alive)  # of delta: see "Tied sets" in the docs
+        return float(np.log(shares / confidence.delta))
 
     @property
     def ends(self) -> bool:

@@ -57,7 +57,7 @@ class Writer:
 
     def _put(self, tournament: str, entries: Sequence[Entry], future: Future[list[Any]] | None) -> None:
         with self._lock:
-            while self._lying >= _FULL and not self._closing:
+            while self._lying >= _FULL and not self._closing and threading.current_thread() is not self._thread:
                 self._room.wait()
             self.check()
             self._queue.append((tournament, entries, future))

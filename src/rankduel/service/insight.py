@@ -99,7 +99,7 @@ class Audit(Struct):
 class Checks(Struct):
     """What the health page judges, beside the numbers of `health`."""
 
-    sides: float | None  # p-value of "both sides win equally often"; None: the algorithm does not toss for sides
+    sides: float  # p-value of "both sides win equally often"
     pages: int  # that users have seen
     guardrails: list[dict[str, Any]]  # each with its `events` up to now
 
@@ -167,7 +167,7 @@ def checks(t: Tournament, query: dict[str, Any]) -> Checks:
     """Whether both sides win equally often, and what the guardrails have seen."""
     view, counters = t.view(), t.counters()
     rails = [rail | {"events": counters.get(f"action {rail['action']}", 0)} for rail in view.settings.guardrails]
-    return Checks(sides=fair_sides(view, t.health()), pages=counters.get("pages", 0), guardrails=rails)
+    return Checks(sides=fair_sides(t.health()), pages=counters.get("pages", 0), guardrails=rails)
 
 
 @looking

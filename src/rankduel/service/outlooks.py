@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Outlook", "Outlooks"]
 
-_EVERY = 30.0  # seconds between two computations
+_SHARE = 0.05  # of the time, at most, is spent on it,
+_REST = (1.0, 30.0)  # but between two computations lie so many seconds, at least and at most
 _log = logging.getLogger("rankduel.service")
 
 
@@ -34,25 +35,28 @@ class Outlooks:
     def __init__(self, service: "Service") -> None:
         self._service = service
         self._found: dict[str, Outlook] = {}
-        self._begun: dict[str, float] = {}
+        self._due: dict[str, float] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
     def of(self, t: Tournament) -> Outlook | None:
         """What is known now, at once."""
         found = self._found.get(t.name)
-        due = monotonic() - self._begun.get(t.name, -_EVERY) >= _EVERY
+        due = monotonic() >= self._due.get(t.name, 0.0)
         if due and not self._tasks and (found is None or found.number != t.number):
-            self._begun[t.name] = monotonic()
             task = asyncio.create_task(self._compute(t))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
         return found
 
     async def _compute(self, t: Tournament) -> None:
+        began, (least, most) = monotonic(), _REST
         try:
             self._found[t.name] = await self._service.off(outlook, t)
+            rest = min(most, max(least, (monotonic() - began) / _SHARE))
         except Exception as error:
             _log.error("no outlook", extra={"tournament": t.name, "error": repr(error)})
+            rest = most
+        self._due[t.name] = monotonic() + rest
 
 
 def outlook(t: Tournament) -> Outlook:

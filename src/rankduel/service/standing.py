@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from rankduel.errors import StorageError
 from rankduel.live import Counts, DuelRow, Event, Tournament
-from rankduel.live.state import Settings
+from rankduel.live.settings import Settings
 from rankduel.service.bodies import (
     CountsOut,
     DecisionOut,

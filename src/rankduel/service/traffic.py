@@ -165,16 +165,17 @@ async def ingest(request: Request) -> Ingested:
     errors = [one for one in read if isinstance(one, str)]
     if len(errors) == len(read):
         raise Problem("bad-value", errors[0][:1000] if errors else "expected an event")
-    statuses = ["invalid"] * len(read)
-    left = [place for place, one in enumerate(read) if not isinstance(one, str)]
-    for name in await _addressed(request):
-        t = await service.tournament(name)
-        seen = [one for place in left if not isinstance(one := read[place], str)]
-        for place, status in zip(left, await service.off(t.observe, seen), strict=True):
+    statuses = ["invalid" if isinstance(one, str) else Status.UNKNOWN.value for one in read]
+    seen = {place: one for place, one in enumerate(read) if not isinstance(one, str)}
+    names = await _addressed(request)
+    for name in names:
+        t, theirs = await service.tournament(name), seen
+        if len(names) > 1:  # what nobody knows is an orphan of nobody
+            known = await service.off(t.known, [one.query_id for one in seen.values()])
+            theirs = {place: one for place, one in seen.items() if one.query_id in known}
+        for place, status in zip(theirs, await service.off(t.observe, list(theirs.values())), strict=True):
             statuses[place] = status.value
-        left = [place for place in left if statuses[place] == Status.UNKNOWN]
-        if not left:
-            break
+        seen = {place: one for place, one in seen.items() if place not in theirs}
     service.metrics.events.update(statuses)
     return Ingested(statuses=statuses, errors=errors)
 

@@ -42,6 +42,7 @@ export function stepChart(departures, overview, { small = false, marks = [], pic
   for (let power = Math.round(Math.log10(low)); 10 ** power <= high; power += 1) {
     decades.push(...(high / low < 300 && width > 400 ? [1, 2, 5] : [1]).map((step) => step * 10 ** power).filter((tick) => tick <= high));
   }
+  const atEdge = (tick) => x(tick) > width - 32;
   const chosen = picked === null ? null : departures[picked];
   const nearest = (event) => {
     const box = event.currentTarget.getBoundingClientRect();
@@ -61,7 +62,7 @@ export function stepChart(departures, overview, { small = false, marks = [], pic
     }) },
   h("path", { class: "area", d: area }),
   nice(overview.rankers).map((tick) => [h("line", { class: "grid", x1: left, x2: width - right, y1: y(tick), y2: y(tick) }), h("text", { x: left - 8, y: y(tick) + 4, class: "end" }, count(tick))]),
-  decades.map((tick) => [h("line", { class: "grid", x1: x(tick), x2: x(tick), y1: top, y2: height - bottom }), h("text", { x: x(tick), y: height - bottom + 17, class: x(tick) > width - right - 16 ? "end" : "middle" }, compact(tick))]),
+  decades.map((tick) => [h("line", { class: "grid", x1: x(tick), x2: x(tick), y1: top, y2: height - bottom }), h("text", { x: atEdge(tick) ? width : x(tick), y: height - bottom + 17, class: atEdge(tick) ? "end" : "middle" }, compact(tick))]),
   h("text", { x: width - right, y: height - 4, class: "end" }, "duels, logarithmic"),
   marks.map((mark) => [h("line", { class: `mark ${mark.kind}`, x1: x(mark.told), x2: x(mark.told), y1: top, y2: height - bottom }),
     mark.label ? h("text", { class: x(mark.told) > width - 110 ? "mark end" : "mark", x: x(mark.told) + (x(mark.told) > width - 110 ? -5 : 5), y: mark.kind === "stage" ? top + 10 + 14 * mark.row : height - bottom - 8 - 14 * mark.row }, mark.label) : null]),

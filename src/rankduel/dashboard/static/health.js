@@ -55,7 +55,6 @@ function detail({ kind, body }) {
 
 function sides(p, first, second) {
   const coin = "A coin decides for each duel who is first, so that both sides should win equally often, whatever the rankers are.";
-  if (p === null) return "In this tournament, which an earlier version has made, no coin decides who is first: the sides need not be even.";
   if (first + second < 50) return `${coin} There are too few outcomes to tell.`;
   const part = `The first side won ${percent(first / (first + second), 1)} of the duels that were no ties`;
   return p < 0.001 ? `${coin} ${part}: by chance that hardly happens (p = ${p.toExponential(1)}). Are pages shown as they were made, and clicks credited to who earned them?`

@@ -1,0 +1,144 @@
+"""What this process knows of a tournament that it plays: never more than the disk does."""
+
+import logging
+import threading
+from collections.abc import Iterable, Sequence
+from hashlib import blake2b
+from itertools import islice
+from time import time as now
+from typing import Any
+
+from rankduel.errors import StorageError
+from rankduel.interleaving import interleaving_from
+from rankduel.live.answers import Counts
+from rankduel.live.attribution import Attribution
+from rankduel.live.events import Event
+from rankduel.live.state import State
+from rankduel.live.storage import Entry, Noted, Storage
+from rankduel.live.writer import Writer
+from rankduel.randomness import subseed
+
+__all__ = ["Memory"]
+
+SNAPSHOT_EVERY = 20_000  # events: the most that opening has to replay
+_log = logging.getLogger("rankduel")
+
+
+class Memory:
+    """The state in memory, and how it follows the journal. Whoever reads `state` holds `lock`.
+
+    A bandit that raises is a `failure`: nothing is learnt any more, all is still written, and users see the baseline.
+    """
+
+    def __init__(self, name: str, writer: Writer, state: State) -> None:
+        self.name = name
+        self.writer = writer
+        self.storage: Storage = writer.storage
+        self.state = state
+        self.lock = threading.RLock()
+        self.method = interleaving_from(state.settings.interleaving)
+        self.failure: Exception | None = None
+        self.closed = False
+        self.counters = self.storage.counts(name)  # as far as they are durable
+        self.unwritten = 0  # duels issued that the counters do not know yet
+        self._snapshot_at = state.number
+        self._seed_key = subseed(state.settings.seed, "interleaving").to_bytes(16, "little")
+        self._rules: tuple[dict[str, Any] | None, Attribution] = {}, Attribution()
+
+    def check(self) -> None:
+        """Raise if nothing can be written any more."""
+        self.writer.check()
+        if self.closed:
+            raise StorageError(f"tournament {self.name!r} is closed")
+
+    @property
+    def failing(self) -> Exception | None:
+        """Why users see the baseline though the tournament runs: the storage or the bandit has failed."""
+        return self.failure or self.writer.failure
+
+    def fail(self, error: Exception) -> None:
+        """The bandit has raised."""
+        self.failure = error
+        _log.error("%s: the bandit has failed, the baseline is served: %r", self.name, error)
+
+    def time(self) -> float:
+        """Now; if the clock was set back, as late as the last event."""
+        return max(now(), self.state.time)
+
+    def seed_of(self, duel: str) -> int:
+        """What makes the page of a duel; 48 bits, exact in any JSON."""
+        return int.from_bytes(blake2b(duel.encode(), key=self._seed_key, digest_size=6).digest(), "little")
+
+    @property
+    def attribution(self) -> Attribution:
+        """How what users do becomes the outcome of a duel."""
+        given, rules = self._rules
+        if given is not self.state.settings.attribution:
+            given = self.state.settings.attribution
+            rules = Attribution.from_dict(given or {})
+            self._rules = given, rules
+        return rules
+
+    def counts(self) -> Counts:
+        """What became of all duels."""
+        return Counts.of(self.counters)
+
+    # The journal goes on
+
+    def write(self, entries: Sequence[Entry]) -> list[Any]:
+        """Write entries; their results, when they are durable."""
+        return self.writer.put(self.name, entries).result()
+
+    def happened(self, events: list[Event], counts: dict[str, int]) -> None:
+        """A commit is durable: learn from it."""
+        if events and events[0].number > self.state.number + 1:  # others have written, too
+            self.follow()
+        if counts.get("recovered asks"):  # their queries have duels that nobody here has seen
+            self.storage.rest(at_once=True)
+        with self.lock:
+            for name, by in counts.items():
+                self.counters[name] = self.counters.get(name, 0) + by
+            self.unwritten = max(0, self.unwritten - counts.get("issued", 0))
+            self._learn(events)
+        self.keep(SNAPSHOT_EVERY)
+
+    def follow(self) -> None:
+        """Take in what others have written to the journal; nobody waits for the storage meanwhile."""
+        events = self.storage.read(self.name, self.state.number)
+        while some := list(islice(events, 1000)):
+            with self.lock:
+                self._learn(some)
+        self.keep(SNAPSHOT_EVERY)
+
+    def count_again(self) -> None:
+        """Take in the counters of all processes."""
+        self.counters = self.storage.counts(self.name)
+
+    def recover(self) -> None:
+        """If the storage has failed, see whether it is possible again."""
+        if self.writer.failure is not None:
+            self.write([Noted({"recoveries": 1})])
+            self.unwritten = 0  # what was not written will not be
+
+    def _learn(self, events: Iterable[Event]) -> None:
+        state = self.state
+        if self.failure is not None:
+            return
+        try:
+            for event in events:
+                if event.number > state.number:
+                    state.apply(event)
+        except StorageError:
+            raise
+        except Exception as error:
+            self.fail(error)
+
+    def keep(self, every: int = 1) -> None:
+        """Have a snapshot written, so that opening is quick, if so many events have come since the last one."""
+        with self.lock:
+            if self.failure is not None or self.state.number - self._snapshot_at < every:
+                return
+            self._snapshot_at = self.state.number
+            kept = self.state.keep() if self.storage.leads(self.name) else None
+        if kept is not None:
+            self.writer.put_soon(self.name, [kept])

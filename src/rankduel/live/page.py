@@ -1,0 +1,305 @@
+"""The entries of one tournament in a transaction: what they do to duels, journal, counters and snapshots."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rankduel.errors import StorageError
+from rankduel.live.database import COLUMNS, Database, text
+from rankduel.live.duels import OPEN, DuelRow, Status, settle
+from rankduel.live.events import Event
+from rankduel.live.storage import (
+    Change,
+    Created,
+    Entry,
+    Issue,
+    Kept,
+    Noted,
+    Opened,
+    Show,
+    SignalRow,
+    Sweep,
+    Tell,
+    Told,
+    Void,
+)
+
+__all__ = ["Page", "Taken", "digest"]
+
+_MARKS = ", ".join("?" * len(DuelRow._fields))
+_INSERT = f"INSERT INTO duels (tournament, {COLUMNS}) VALUES (?, {_MARKS}) ON CONFLICT DO NOTHING"
+
+
+class Taken(Exception):  # noqa: N818 - not an error: it is tried again
+    """A duel that was asked for is there already, or its query has another one: by a ticket, or another process."""
+
+
+class Page:
+    """The entries of one tournament in a transaction."""
+
+    def __init__(self, storage: Database, name: str, entries: list[Entry], *, at_once: bool) -> None:
+        self.storage = storage
+        self.at_once = at_once
+        self.name = name
+        self.number, self.time = 0, 0.0  # where the journal ends, once it is locked
+        self.entries = entries
+        self.results: list[Any] = [None] * len(entries)
+        self.events: list[Event] = []
+        self.counts: Counter[str] = Counter()
+        self.duels: dict[tuple[int, int], DuelRow | None] = {}  # those that entries name, as they are now
+        self.issued: dict[tuple[int, int], DuelRow] = {}  # those of them that are in no table yet
+        self.changed: dict[tuple[int, int], DuelRow] = {}  # and those that have changed since they were written
+        self.signals: dict[int, SignalRow] = {}  # by their place
+
+    def write(self) -> None:
+        """Take in all entries, in their order, and write what has changed."""
+        self.owner = self.storage.owner(self.name)
+        if self.owner < 0 or any(not isinstance(entry, Issue | Noted) for entry in self.entries):
+            self._lock()
+        before = self.number
+        self._issue()
+        self._find()
+        for place, entry in enumerate(self.entries):
+            if isinstance(entry, SignalRow):
+                self._signal(place, entry)
+            elif not isinstance(entry, Issue):
+                self.results[place] = getattr(self, _WRITERS[type(entry)])(entry)
+        self._save_signals()
+        self._save_duels()
+        self._save(before)
+
+    def _lock(self) -> None:
+        """Where the journal ends; nobody else writes to it until the transaction is over."""
+        storage = self.storage
+        find = f"SELECT id, number, time FROM tournaments WHERE name = ? {storage.locked}"
+        found = storage.fetch(find, (self.name,))
+        if not found:
+            if not isinstance(self.entries[0], Created):
+                raise StorageError(f"no tournament {self.name!r} in {storage.url}")
+            # Another process may create it at the same moment: then this one finds it.
+            storage.write(
+                "INSERT INTO tournaments (name, number, time, session) VALUES (?, 0, 0, 0) ON CONFLICT DO NOTHING",
+                [(self.name,)],
+            )
+            found = storage.fetch(find, (self.name,))
+        self.owner, self.number, self.time = found[0]
+
+    def _issue(self) -> None:
+        """The duels that were asked for: they are written at once, or when it is known what became of them.
+
+        In the first case, a duel is given up for the one that its query has already; in the second, that is `Taken`.
+        """
+        rows = [entry.row for entry in self.entries if isinstance(entry, Issue)]
+        theirs: dict[str, DuelRow] = {}
+        if not self.at_once:
+            self.issued = {(row.session, row.number): row for row in rows}
+            if len(self.issued) < len(rows):
+                raise Taken
+            self.duels.update(self.issued)
+        elif rows:
+            rows.sort(key=lambda row: row.query or "")  # no two processes wait for each other
+            if self._insert(rows) < len(rows):
+                queries = [row.query for row in rows if row.query is not None]
+                for found in self.storage.fetch(self.storage.find_queries, (text(queries), self.owner)):
+                    theirs[found[2]] = DuelRow(*found)
+        for place, entry in enumerate(self.entries):
+            if isinstance(entry, Issue):
+                self.results[place] = theirs.get(entry.row.query or "", entry.row)
+
+    def _insert(self, rows: Sequence[DuelRow]) -> int:
+        """Write those that are not there, neither they nor another one of their query; how many they were."""
+        new = self.storage.run_many(_INSERT, [(self.owner, *row) for row in rows])
+        self.counts["issued"] += new
+        return new
+
+    def _find(self) -> None:
+        """The duels that entries name; those that only a ticket knows are written now."""
+        named = [entry for entry in self.entries if isinstance(entry, Tell | Show | Void | SignalRow)]
+        self._look_up({(entry.session, entry.number) for entry in named} - self.issued.keys())
+        for entry in named:
+            key = entry.session, entry.number
+            if key not in self.duels and isinstance(entry, Tell | Show) and (row := entry.row) is not None:
+                self.counts["recovered asks"] += 1
+                if not self._insert([row]) and row.query is not None:  # the query has another duel by now
+                    row = row._replace(query=None)
+                    self._insert([row])
+                self.duels[key] = row
+
+    def _look_up(self, keys: Iterable[tuple[int, int]]) -> None:
+        sessions: dict[int, list[int]] = {}
+        for session, number in keys:
+            sessions.setdefault(session, []).append(number)
+        if sessions:
+            given = [(text(numbers), self.owner, session) for session, numbers in sessions.items()]
+            for found in self.storage.fetch_each(self.storage.find_numbers, given):
+                self.duels[found[0], found[1]] = DuelRow(*found)
+
+    def _tell(self, entry: Tell) -> Told:
+        key = entry.session, entry.number
+        row = self.duels.get(key)
+        status, after = settle(row, entry.outcome, max(entry.time, self.time), entry.page)
+        if after is None or row is None:
+            self.counts[status] += status is not Status.LATE
+            return Told(status, None if row is None else row.outcome)
+        self.duels[key] = self.changed[key] = after
+        self.counts[after.state] += 1
+        self.counts["pages"] += row.state == "issued"
+        self.counts[_delay(entry.time - row.issued)] += 1
+        if status is Status.LATE:
+            self.counts["expired"] += row.state in OPEN
+        elif after.state == "told":
+            body = {"duel": row.id, "first": row.first, "second": row.second, "outcome": entry.outcome}
+            if row.first_propensity is not None:
+                body["propensity"] = [row.first_propensity, row.second_propensity]
+            self._happens(entry.time, "told", body)
+            self.counts[f"outcome {entry.outcome}"] += 1
+        return Told(status, entry.outcome)
+
+    def _show(self, entry: Show) -> Status:
+        key = entry.session, entry.number
+        row = self.duels.get(key)
+        if row is None:
+            return Status.UNKNOWN
+        if row.state != "issued":
+            same = row.page is None or row.page.startswith(entry.page[:-1])  # one that was told has its clicks, too
+            return Status.DUPLICATE if same else Status.CONFLICT
+        if max(entry.time, self.time) >= row.expires:
+            return Status.LATE
+        self.duels[key] = self.changed[key] = row._replace(state="shown", page=entry.page)
+        self.counts["shown"] += 1
+        self.counts["pages"] += 1
+        return Status.ACCEPTED
+
+    def _void(self, entry: Void) -> str | None:
+        key = entry.session, entry.number
+        row = self.duels.get(key)
+        if row is None:
+            return None
+        if row.state in OPEN:
+            self.duels[key] = self.changed[key] = row._replace(state="void")
+            self.counts["void"] += 1
+            self._happens(entry.time, "voided", entry.body)
+        return row.state
+
+    def _create(self, entry: Created) -> Event | None:
+        return None if self.number else self._happens(entry.time, "created", entry.settings)
+
+    def _open(self, entry: Opened) -> int:
+        statement = "UPDATE tournaments SET session = session + 1 WHERE id = ? RETURNING session"
+        session: int = self.storage.fetch(statement, (self.owner,))[0][0]
+        return session
+
+    def _change(self, entry: Change) -> Event:
+        return self._happens(entry.time, entry.kind, entry.body)
+
+    def _note(self, entry: Noted) -> None:
+        self.counts.update(entry.counts)
+
+    def _signal(self, place: int, signal: SignalRow) -> None:
+        row = self.duels.get((signal.session, signal.number))
+        if row is not None and row.state in OPEN:
+            self.signals[place] = signal
+        else:
+            self.counts["late signals"] += row is not None
+            self.counts["orphan signals"] += row is None
+            self.results[place] = Status.UNKNOWN if row is None else Status.LATE
+
+    def _sweep(self, entry: Sweep) -> int:
+        self._save_duels()  # what was told in this transaction does not expire
+        time = max(entry.time, self.time)
+        statement = (
+            "UPDATE duels SET state = 'expired' WHERE tournament = ? AND state IN ('issued', 'shown') AND expires <= ?"
+        )
+        gone = self.storage.run_many(statement, [(self.owner, time)])
+        self.counts["expired"] += gone
+        for key, row in self.duels.items():
+            if row is not None and row.state in OPEN and row.expires <= time:
+                self.duels[key] = row._replace(state="expired")
+        return gone
+
+    def _keep(self, kept: Kept) -> None:
+        """The newest two stay: if one is damaged, there is another."""
+        self.storage.write(
+            "INSERT INTO snapshots (tournament, number, state, bandit, sha256) VALUES (?, ?, ?, ?, ?) "
+            "ON CONFLICT (tournament, number) DO UPDATE SET state = excluded.state, bandit = excluded.bandit, "
+            "sha256 = excluded.sha256",
+            [(self.owner, *kept, digest(kept))],
+        )
+        self.storage.write(
+            "DELETE FROM snapshots WHERE tournament = ? AND number < "
+            "(SELECT number FROM snapshots WHERE tournament = ? ORDER BY number DESC LIMIT 1 OFFSET 1)",
+            [(self.owner, self.owner)],
+        )
+
+    def _happens(self, time: float, kind: str, body: dict[str, Any]) -> Event:
+        self.number += 1
+        self.time = max(time, self.time)
+        event = Event(self.number, self.time, kind, body)
+        self.events.append(event)
+        return event
+
+    def _save_signals(self) -> None:
+        if not self.signals:
+            return
+        fields = SignalRow._fields
+        statement = (
+            f"INSERT INTO signals (tournament, {', '.join(fields)}) VALUES ({', '.join('?' * (1 + len(fields)))}) "
+            "ON CONFLICT DO NOTHING"
+        )
+        new = self.storage.run_each(statement, [(self.owner, *signal) for signal in self.signals.values()])
+        for (place, signal), is_new in zip(self.signals.items(), new, strict=True):
+            self.counts[f"action {signal.action}" if is_new else "duplicate signals"] += 1
+            self.results[place] = Status.ACCEPTED if is_new else Status.DUPLICATE
+
+    def _save_duels(self) -> None:
+        issued, changed = self.issued, self.changed
+        self.issued, self.changed = {}, {}
+        now = [changed.get(key, row) for key, row in issued.items()]
+        if now and self._insert(now) < len(now):
+            raise Taken
+        if later := [row for key, row in changed.items() if key not in issued]:
+            self.storage.write(
+                "UPDATE duels SET state = ?, outcome = ?, page = ? WHERE tournament = ? AND session = ? AND number = ?",
+                [(row.state, row.outcome, row.page, self.owner, row.session, row.number) for row in later],
+            )
+
+    def _save(self, before: int) -> None:
+        write = self.storage.write
+        if self.number > before:
+            lines = [(self.owner, event.number, event.time, event.kind, text(event.body)) for event in self.events]
+            write("INSERT INTO journal (tournament, number, time, kind, body) VALUES (?, ?, ?, ?, ?)", lines)
+            write("UPDATE tournaments SET number = ?, time = ? WHERE id = ?", [(self.number, self.time, self.owner)])
+        grown = [(self.owner, name, by) for name, by in self.counts.items() if by]
+        if grown:
+            write(
+                "INSERT INTO counters (tournament, name, value) VALUES (?, ?, ?) "
+                "ON CONFLICT (tournament, name) DO UPDATE SET value = counters.value + excluded.value",
+                sorted(grown),
+            )
+
+
+_WRITERS = {
+    Created: "_create",
+    Opened: "_open",
+    Show: "_show",
+    Tell: "_tell",
+    Change: "_change",
+    Void: "_void",
+    Sweep: "_sweep",
+    Kept: "_keep",
+    Noted: "_note",
+}
+
+
+def _delay(seconds: float) -> str:
+    """The name of the counter of such a delay: the least of 1, 10, 100, ... seconds that it does not exceed."""
+    bound = 1
+    while bound < seconds:
+        bound *= 10
+    return f"delay {bound}"
+
+
+def digest(kept: Kept) -> str:
+    """Of a snapshot, to see whether it is damaged."""
+    return hashlib.sha256(str(kept.number).encode() + b"\n" + kept.state.encode() + b"\n" + kept.bandit).hexdigest()

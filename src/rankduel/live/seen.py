@@ -1,0 +1,104 @@
+"""What can be looked at in a tournament, whoever plays it."""
+
+import threading
+from collections.abc import Iterator
+
+from rankduel.live import standing
+from rankduel.live.answers import Departure, LiveDecision, Meeting, Standing
+from rankduel.live.duels import DuelRow
+from rankduel.live.events import Event
+from rankduel.live.settings import Settings
+from rankduel.live.state import State
+from rankduel.live.storage import Storage
+from rankduel.live.view import View, view_of
+
+__all__ = ["Seen"]
+
+
+class Seen:
+    """The half of `Tournament` that only looks."""
+
+    def __init__(self, name: str, storage: Storage, state: State, lock: threading.RLock) -> None:
+        self.name = name
+        self.storage = storage
+        self._state = state
+        self._lock = lock  # held by whoever changes the state, or looks at it
+        self._view: View | None = None
+
+    @property
+    def status(self) -> str:
+        """`running`, `paused` or `stopped`."""
+        return self._state.status
+
+    @property
+    def settings(self) -> Settings:
+        """What it is made of, as it is now."""
+        return self._state.settings
+
+    @property
+    def rankers(self) -> list[str]:
+        """All rankers that ever took part, in the order in which they came."""
+        with self._lock:
+            return list(self._state.rankers)
+
+    @property
+    def champion(self) -> str:
+        """The ranker that is the best guess now."""
+        with self._lock:
+            return self._state.rankers[self._state.bandit.champion]
+
+    @property
+    def winner(self) -> str | None:
+        """The ranker declared the best, or None while several are left."""
+        with self._lock:
+            winner = self._state.bandit.winner
+            return None if winner is None else self._state.rankers[winner]
+
+    def decision(self) -> LiveDecision:
+        """The winner, or the rankers that are tied, or where it stands; by `str` in words."""
+        with self._lock:
+            return standing.decision(self._state)
+
+    def leaderboard(self) -> list[Standing]:
+        """All rankers: the champion, others that are left by their share of wins, those out from the last one on."""
+        with self._lock:
+            return standing.leaderboard(self._state)
+
+    def timeline(self) -> list[Departure]:
+        """The rankers that are out, in the order in which they went."""
+        with self._lock:
+            return standing.timeline(self._state)
+
+    def preferences(self) -> list[Meeting]:
+        """All pairs that have met, and how often each won."""
+        with self._lock:
+            return list(standing.preferences(self._state))
+
+    def view(self) -> View:
+        """All that was learnt up to now, as a copy."""
+        with self._lock:
+            if self._view is None or self._view.number != self._state.number:
+                self._view = view_of(self._state)
+            return self._view
+
+    @property
+    def number(self) -> int:
+        """Of the last event that was learnt."""
+        return self._state.number
+
+    def duels(self, limit: int = 100, before: str | None = None) -> list[DuelRow]:
+        """The latest duels, or the latest before the one of that id; newest first."""
+        session, _, number = (before or "").partition("-")
+        return self.storage.duels(self.name, limit, (int(session), int(number)) if before else None)
+
+    def journal(self, since: int = 0) -> Iterator[Event]:
+        """All that has happened after event number `since`, as it is stored."""
+        return self.storage.read(self.name, since)
+
+    def audit(self, limit: int = 100, before: int | None = None) -> list[Event]:
+        """What operators and guardrails did, newest first: the journal without what was told."""
+        return self.storage.changes(self.name, limit, before)
+
+    def told_since(self, time: float) -> int:
+        """How many outcomes were learnt from a time on."""
+        return self.storage.told_since(self.name, time)

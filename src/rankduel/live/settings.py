@@ -1,0 +1,161 @@
+"""What a tournament is made of, checked when it is made and when it is changed."""
+
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Self
+
+from rankduel.bandits import Bandit, bandit_from
+from rankduel.errors import TournamentExists
+from rankduel.interleaving import interleaving_from
+from rankduel.live.attribution import Attribution
+from rankduel.live.checked import brief, listed, number, whole
+from rankduel.live.checked import name as a_name
+from rankduel.live.safety import Guardrail
+
+__all__ = [
+    "DAY",
+    "DEFAULT",
+    "DIALS",
+    "Settings",
+    "check_new",
+    "check_same",
+    "check_window",
+    "checked_dials",
+    "made",
+]
+
+DAY = 86_400.0  # seconds
+DEFAULT = "CertifiedSparring"
+DIALS = ("baseline", "share", "shadow", "daily_cap", "in_flight_cap", "guardrails", "attribution")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a tournament is made of. Those in `DIALS` may be changed while it runs."""
+
+    rankers: tuple[str, ...]  # at the beginning
+    bandit: str  # as `bandit_from` takes it, with every parameter
+    seed: int
+    interleaving: str
+    expires_after: float  # seconds
+    salt: str  # of the hashes of client ids
+    baseline: str | None = None
+    share: float = 1.0  # of the traffic that duels
+    shadow: bool = False
+    daily_cap: int | None = None  # duels of a client in a day
+    in_flight_cap: int | None = None
+    guardrails: tuple[dict[str, Any], ...] = ()
+    attribution: dict[str, Any] | None = None
+
+    @classmethod
+    def from_dict(cls, stored: dict[str, Any]) -> Self:
+        """The settings again, from what JSON made of them."""
+        known = {field.name for field in fields(cls)}
+        given = {name: value for name, value in stored.items() if name in known}
+        return cls(**given | {name: tuple(given[name]) for name in ("rankers", "guardrails") if name in given})
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON holds them."""
+        return asdict(self) | {"rankers": list(self.rankers), "guardrails": list(self.guardrails)}
+
+
+def made(
+    rankers: Iterable[str],
+    *,
+    bandit: str | None = None,
+    delta: float | None = None,
+    tolerance: float | None = None,
+    interleaving: str = "team_draft",
+    expires_after: float = DAY,
+    seed: int | None = None,
+    **dials: Any,
+) -> Settings:
+    """The settings of a new tournament, checked."""
+    names = tuple(a_name("a ranker", ranker) for ranker in listed("rankers", rankers))
+    check_new(names, ())
+    if not names:
+        raise ValueError("a tournament needs at least one ranker")
+    if isinstance(expires_after, bool) or not isinstance(expires_after, int | float) or not 0 < expires_after < 1e9:
+        raise ValueError(f"expires_after must be a number of seconds, > 0 and < 1e9, got {expires_after!r}")
+    spec = _spec(bandit, delta, tolerance)
+    played = bandit_from(spec, len(names), seed=seed)
+    settings = Settings(
+        rankers=names,
+        bandit=_full(spec, played),
+        seed=played.seed,
+        interleaving=repr(interleaving_from(interleaving)),
+        expires_after=float(expires_after),
+        salt=secrets.token_hex(16),
+        **checked_dials(dials),
+    )
+    check_window(settings.attribution, settings.expires_after)
+    return settings
+
+
+def _spec(bandit: str | None, delta: float | None, tolerance: float | None) -> str:
+    """The bandit as people type it."""
+    options = {"delta": delta, "tolerance": tolerance}
+    given = ", ".join(f"{name}={value!r}" for name, value in options.items() if value is not None)
+    if bandit is None:
+        return f"{DEFAULT}({given})"
+    if given:
+        raise ValueError(f"delta and tolerance are for the default bandit: write them into {bandit!r}")
+    return bandit
+
+
+def _full(spec: str, bandit: Bandit) -> str:
+    """A bandit as people type it, with every parameter: another default in a later version changes nothing."""
+    own, colon, _ = spec.partition("(")[0].rpartition(":")
+    options = ", ".join(f"{name}={value!r}" for name, value in bandit.parameters.items())
+    return f"{own}{colon}{type(bandit).__name__}({options})"
+
+
+def checked_dials(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings that may be changed, checked."""
+    for name in given:
+        if name not in DIALS:
+            raise TypeError(f"no setting {name!r}: those that can be changed are {', '.join(DIALS)}")
+    checked = dict(given)
+    if given.get("baseline") is not None:
+        a_name("baseline", given["baseline"])
+    if "share" in given and number("share", given["share"]) > 1:
+        raise ValueError(f"share must be a number from 0 to 1, got {given['share']!r}")
+    if not isinstance(given.get("shadow", False), bool):
+        raise ValueError(f"shadow must be True or False, got {brief(given['shadow'])}")
+    for cap in ("daily_cap", "in_flight_cap"):
+        if given.get(cap) is not None:
+            checked[cap] = whole(cap, given[cap])
+    if "guardrails" in given:
+        rails = listed("guardrails", given["guardrails"])
+        checked["guardrails"] = [
+            (rail if isinstance(rail, Guardrail) else Guardrail.from_dict(rail)).to_dict() for rail in rails
+        ]
+    rules = given.get("attribution")
+    if rules is not None:
+        checked["attribution"] = (rules if isinstance(rules, Attribution) else Attribution.from_dict(rules)).to_dict()
+    return checked
+
+
+def check_window(attribution: dict[str, Any] | None, expires_after: float) -> None:
+    """The window of an attribution closes before a duel expires."""
+    window = (attribution or {}).get("window", 0.0)
+    if window >= expires_after:
+        raise ValueError(f"the window of {window:g} s must close before a duel expires, after {expires_after:g} s")
+
+
+def check_same(name: str, stored: Settings, given: Settings, *, seeded: bool) -> None:
+    """A tournament that is there has the settings that are given; a salt is drawn, and so is a seed that is not."""
+    ignored = {"salt"} if seeded else {"salt", "seed"}
+    for setting, value in vars(given).items():
+        if setting not in ignored and vars(stored)[setting] != value:
+            raise TournamentExists(f"{name!r} is there with {setting}={vars(stored)[setting]!r}, not {value!r}")
+
+
+def check_new(names: Sequence[str], known: Iterable[str]) -> None:
+    """No ranker is there twice."""
+    seen = set(known)
+    for name in names:
+        if name in seen:
+            raise ValueError(f"ranker {name!r} is there twice")
+        seen.add(name)
