@@ -39,6 +39,12 @@ def test_live_tournament() -> None:
     assert "\nopened with 2,000 duels in " in bench("--live", "--quick")
 
 
+def test_endurance() -> None:
+    told = bench("--endurance", "2000")
+    assert told.count(" MB, 136 left\n") == 10
+    assert "\nopened with 2,000 duels, and asked, in " in told
+
+
 def test_table_2_stands_beside_the_papers(table: str) -> None:
     days = table.partition("\nCPU days for 1e8 duels, beside Table 2 of the paper")[2]
     rows = {line.split()[0]: line.replace(" *", "").split()[1:] for line in days.splitlines()[-6:]}
