@@ -411,6 +411,11 @@ def test_a_clock_that_is_set_back_changes_nothing(url: str, clock: Clock) -> Non
         assert times == sorted(times)
 
 
+def test_duels_before_one_that_is_none(url: str) -> None:
+    with create(url) as t, pytest.raises(ValueError, match="before must be the id of a duel, got 'yesterday'"):
+        t.duels(before="yesterday")
+
+
 def test_times_never_go_back(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     ticks = itertools.count(1_000_000.0)
     for room in (memory, tournament):

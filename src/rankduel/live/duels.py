@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import NamedTuple
 
-__all__ = ["OPEN", "DuelRow", "Settled", "Status", "settle"]
+__all__ = ["OPEN", "DuelRow", "Settled", "Status", "numbers_of", "settle"]
 
 OPEN = ("issued", "shown")  # the states of a duel that may still be told
 
@@ -43,6 +43,18 @@ class DuelRow(NamedTuple):
     def id(self) -> str:
         """How users name it."""
         return f"{self.session}-{self.number}"
+
+
+def numbers_of(id: str) -> tuple[int, int] | None:
+    """Session and number of a duel, by its id; None if it is no id.
+
+    >>> numbers_of("3-17"), numbers_of("3"), numbers_of("3-x")
+    ((3, 17), None, None)
+    """
+    session, _, number = id.partition("-")
+    if session.isdecimal() and number.isdecimal() and id.isascii() and len(id) <= 19:
+        return int(session), int(number)
+    return None
 
 
 class Settled(NamedTuple):

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 from rankduel.live import standing
 from rankduel.live.answers import Departure, LiveDecision, Meeting, Standing
-from rankduel.live.duels import DuelRow
+from rankduel.live.checked import brief
+from rankduel.live.duels import DuelRow, numbers_of
 from rankduel.live.events import Event
 from rankduel.live.settings import Settings
 from rankduel.live.state import State
@@ -88,8 +89,10 @@ class Seen:
 
     def duels(self, limit: int = 100, before: str | None = None) -> list[DuelRow]:
         """The latest duels, or the latest before the one of that id; newest first."""
-        session, _, number = (before or "").partition("-")
-        return self.storage.duels(self.name, limit, (int(session), int(number)) if before else None)
+        numbers = None if before is None else numbers_of(before)
+        if before is not None and numbers is None:
+            raise ValueError(f"before must be the id of a duel, got {brief(before)}")
+        return self.storage.duels(self.name, limit, numbers)
 
     def journal(self, since: int = 0) -> Iterator[Event]:
         """All that has happened after event number `since`, as it is stored."""

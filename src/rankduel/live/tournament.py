@@ -18,7 +18,7 @@ from rankduel.live.attribution import Attribution
 from rankduel.live.checked import LONGEST, brief, listed
 from rankduel.live.checked import name as a_name
 from rankduel.live.desk import Desk
-from rankduel.live.duels import DuelRow, Status
+from rankduel.live.duels import DuelRow, Status, numbers_of
 from rankduel.live.elsewhere import elsewhere
 from rankduel.live.hall import enter, leave, look_after
 from rankduel.live.keeper import Keeper
@@ -297,9 +297,8 @@ class Tournament(Seen):
             text = duel.sign()
         if not isinstance(text, str):
             raise TypeError(f"duel must be what ask() has returned, or its id or ticket, got {duel!r}")
-        session, dash, number = text.partition("-")
-        if dash and session.isdecimal() and number.isdecimal() and text.isascii() and len(text) <= 19:
-            return int(session), int(number), None
+        if (numbers := numbers_of(text)) is not None:
+            return *numbers, None
         ticket = read_ticket(text, self.name, self.storage.secret)
         return (0, 0, None) if ticket is None else (ticket.session, ticket.number, ticket)
 

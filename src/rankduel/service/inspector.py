@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from rankduel.dashboard import Known, known_of, rule_of, why_they_met
 from rankduel.live import Tournament, view_at
+from rankduel.live.duels import numbers_of
 from rankduel.service.bodies import KnownDuel
 from rankduel.service.calls import Request
 from rankduel.service.problems import Problem
@@ -48,9 +49,8 @@ async def show_duel(request: Request) -> DuelDetail:
 
 
 def _duel(t: Tournament, id: str, explained: Explained) -> DuelDetail:
-    session, _, number = id.partition("-")
-    numbered = session.isdecimal() and number.isdecimal() and id.isascii() and len(id) <= 19
-    row = t.storage.duel(t.name, int(session), int(number)) if numbered else None
+    numbers = numbers_of(id)
+    row = None if numbers is None else t.storage.duel(t.name, *numbers)
     if row is None:
         raise Problem("unknown-duel", f"{t.name!r} has no such duel", value=id[:200])
     page: dict[str, Any] | None = None if row.page is None else json.loads(row.page)
