@@ -1,7 +1,7 @@
 """The values that rooms hand to each other."""
 
-from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 __all__ = ["Duel", "MultiDuel", "Outcome"]
 
@@ -18,8 +18,7 @@ class Outcome(Enum):
     TIE = "tie"
 
 
-@dataclass(frozen=True, slots=True)
-class Duel:
+class Duel(NamedTuple):
     """Two arms that meet once: what `ask` hands out and `tell` takes back.
 
     `number` counts the asks of one bandit from 1. `propensity` is there for bandits that must know, when the outcome
@@ -35,8 +34,7 @@ class Duel:
     propensity: tuple[float, float] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class MultiDuel:
+class MultiDuel(NamedTuple):
     """Some arms that meet at once, each named once: the same for a `MultiBandit`.
 
     >>> MultiDuel(1, arms=(4, 2, 7))

@@ -191,7 +191,7 @@ class Desk:
         rankers, name = self._state.rankers, row.id
         sign = partial(ticket_of, row, memory.name, self._storage.secret)
         first, second = rankers[row.first], rankers[row.second]
-        return LiveDuel(name, first, second, memory.seed_of(name), row.expires, memory.method, sign=sign)
+        return LiveDuel(name, first, second, self._state.seed_of(name), row.expires, memory.method, sign=sign)
 
     def _no_duel(self, why: str) -> LiveDuel:
         state = self._state

@@ -62,7 +62,7 @@ class Keeper:
         ]
         page = Interleaved.from_dict(json.loads(row.page or ""))
         found = memory.attribution.judge(
-            page, signals, seed=memory.seed_of(row.id), method=memory.method, issued=row.issued
+            page, signals, seed=memory.state.seed_of(row.id), method=memory.method, issued=row.issued
         )
         outcome = None if found.outcome is None else found.outcome.value
         noted = Noted({"orphan signals": found.orphans, "late signals": found.late})

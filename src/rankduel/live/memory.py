@@ -3,7 +3,6 @@
 import logging
 import threading
 from collections.abc import Iterable, Sequence
-from hashlib import blake2b
 from itertools import islice
 from time import time as now
 from typing import Any
@@ -16,7 +15,6 @@ from rankduel.live.events import Event
 from rankduel.live.state import State
 from rankduel.live.storage import Entry, Noted, Storage
 from rankduel.live.writer import Writer
-from rankduel.randomness import subseed
 
 __all__ = ["Memory"]
 
@@ -42,7 +40,6 @@ class Memory:
         self.counters = self.storage.counts(name)  # as far as they are durable
         self.unwritten = 0  # duels issued that the counters do not know yet
         self._snapshot_at = state.number
-        self._seed_key = subseed(state.settings.seed, "interleaving").to_bytes(16, "little")
         self._rules: tuple[dict[str, Any] | None, Attribution] = {}, Attribution()
 
     def check(self) -> None:
@@ -64,10 +61,6 @@ class Memory:
     def time(self) -> float:
         """Now; if the clock was set back, as late as the last event."""
         return max(now(), self.state.time)
-
-    def seed_of(self, duel: str) -> int:
-        """What makes the page of a duel; 48 bits, exact in any JSON."""
-        return int.from_bytes(blake2b(duel.encode(), key=self._seed_key, digest_size=6).digest(), "little")
 
     @property
     def attribution(self) -> Attribution:

@@ -1,8 +1,9 @@
 """A tournament as the fold over its journal: the same events, in the same order, give the same state, bit for bit."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import lru_cache, partial
 from hashlib import blake2b
 from typing import Any, Self
 
@@ -16,6 +17,8 @@ from rankduel.types import Duel, Outcome
 
 __all__ = ["State", "restored"]
 
+_SEEDS = 2**48 - 1
+_COIN = 2**48
 _SCHEMA = 1  # of what a snapshot holds beside the bandit
 _SWAPPED = {Outcome.FIRST: Outcome.SECOND, Outcome.SECOND: Outcome.FIRST, Outcome.TIE: Outcome.TIE}
 
@@ -35,7 +38,9 @@ class State:
         self.time = 0.0  # of the last event
         self.wins: dict[tuple[int, int], int] = {}  # of the first over the second
         self.ties: dict[tuple[int, int], int] = {}  # the smaller arm first
-        self._coin = subseed(settings.seed, "sides").to_bytes(16, "little")
+        # The same for the same duel, and all that chance decides of it after the bandit has chosen.
+        key = subseed(settings.seed, "luck").to_bytes(16, "little")
+        self._luck: Callable[[str], int] = lru_cache(maxsize=1)(partial(_luck, key))
 
     @classmethod
     def replay(cls, events: Iterable[Event]) -> Self:
@@ -64,9 +69,13 @@ class State:
 
         So each side wins half of the duels, whatever the bandit and the rankers are; that can be checked.
         """
-        if blake2b(id.encode(), key=self._coin, digest_size=1).digest()[0] & 1:
+        if self._luck(id) & _COIN:
             return duel
         return Duel(duel.number, duel.second, duel.first, duel.propensity and duel.propensity[::-1])
+
+    def seed_of(self, id: str) -> int:
+        """What makes the page of a duel; 48 bits, exact in any JSON."""
+        return self._luck(id) & _SEEDS
 
     def apply(self, event: Event) -> None:
         """Take in one event."""
@@ -168,6 +177,10 @@ class State:
         state.wins = {(first, second): count for first, second, count in stored["wins"]}
         state.ties = {(first, second): count for first, second, count in stored["ties"]}
         return state
+
+
+def _luck(key: bytes, id: str) -> int:
+    return int.from_bytes(blake2b(id.encode(), key=key, digest_size=7).digest(), "little")
 
 
 def restored(storage: Storage, name: str) -> State:

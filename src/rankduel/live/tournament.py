@@ -283,7 +283,7 @@ class Tournament(Seen):
 
     def seed_of(self, duel: str) -> int:
         """What makes the page of a duel; 48 bits, exact in any JSON."""
-        return self._memory.seed_of(duel)
+        return self._state.seed_of(duel)
 
     def _named(self, duel: LiveDuel | str) -> tuple[int, int, DuelRow | None]:
         """Session and number of a duel, and all of it if a ticket vouches for it; no duel has (0, 0)."""

@@ -1,7 +1,6 @@
 """Same seed, same trace: asked and told by hand, simulated, promptly or late."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from rankduel.bandits import Bandit
 from rankduel.preferences import PreferenceMatrix, regret
@@ -93,7 +92,7 @@ def adopted(factory: Factory) -> None:
             bandit.forget(duel)
             if number % 3 == 0:
                 continue
-            told, outcome = replace(duel, number=bandit.told + 1), coin(duel)
+            told, outcome = duel._replace(number=bandit.told + 1), coin(duel)
             for learner in (bandit, follower, stranger):
                 learner.adopt(told)
                 require(learner.pending == [told], f"{told} was adopted, and is not pending")
