@@ -355,8 +355,9 @@ def test_signals_decide_when_their_window_closes(url: str, clock: Clock) -> None
 
 def test_a_guardrail_pauses(url: str, clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
     rail = rd.live.Guardrail("error", bound=0.05, window=600, minimum=50)
-    with create(url, guardrails=[rail], baseline="production") as t:
-        t.look()
+    with create(
+        url, guardrails=[rail], baseline="production"
+    ) as t:  # from here on it is watched, not from the first look
         for number in range(200):
             clock.now += 1
             t.show(duel := t.ask(f"q{number}"), duel.interleave("ab", "cd"))

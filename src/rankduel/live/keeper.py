@@ -23,7 +23,8 @@ class Keeper:
 
     def __init__(self, memory: Memory) -> None:
         self.memory = memory
-        self.seen: deque[tuple[float, dict[str, int]]] = deque()  # the counters at earlier looks, for guardrails
+        # The counters at earlier looks, for guardrails; the first is when the tournament was opened.
+        self.seen: deque[tuple[float, dict[str, int]]] = deque([(memory.time(), dict(memory.counters))])
 
     def look(self) -> None:
         """Do what is due. A storage that fails is tried again the next time."""
