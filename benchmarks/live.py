@@ -19,7 +19,7 @@ RANKERS = [f"ranker {number}" for number in range(136)]
 
 def report(*, quick: bool) -> None:
     """Print the lines, all measured in one run on one disk."""
-    with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:  # in memory, /tmp would promise too much
+    with on_disk() as folder:
         url, duels = f"sqlite:///{folder}/duels.db", 2_000 if quick else 100_000
         print(f"\nlive tournament of {len(RANKERS)} rankers on SQLite; a bare commit takes {1e3 * bare(folder):.1f} ms")
         with rd.Tournament.create("bench", rankers=RANKERS, storage=url, seed=1) as t:
@@ -47,7 +47,7 @@ def report(*, quick: bool) -> None:
 
 def endurance(duels: int) -> None:
     """Print the memory of a process that plays so many duels, and how long another one takes to go on from there."""
-    with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:
+    with on_disk() as folder:
         url, random = f"sqlite:///{folder}/duels.db", Random(1)
         print(
             f"{duels:,} duels of {len(RANKERS)} rankers in groups of 1,000; memory without what is mapped of the file"
@@ -77,6 +77,13 @@ with rd.Tournament.open("bench", storage=sys.argv[1]) as t:
     took = time.perf_counter() - started
     print(f"with {t.counts.told:,} duels, and asked, in {took:.3f} s")
 """
+
+
+def on_disk() -> tempfile.TemporaryDirectory[str]:
+    """A folder for a storage that git ignores, should a run be killed; in memory, /tmp would promise too much."""
+    results = Path("results")
+    results.mkdir(exist_ok=True)
+    return tempfile.TemporaryDirectory(dir=results.absolute())
 
 
 def memory() -> float:

@@ -4,16 +4,14 @@ import asyncio
 import json
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from time import perf_counter
 from typing import cast
 
 import uvloop
 
-from benchmarks.live import RANKERS, bare
+from benchmarks.live import RANKERS, bare, on_disk
 
 _HELLO = """
 import logging, uvicorn
@@ -39,7 +37,7 @@ _SERVE = "from rankduel.service import serve; serve({url!r}, port=0)"
 
 def report(*, quick: bool) -> None:
     """Print the lines, all measured in one run on one disk; server and load generator share the machine."""
-    with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:  # in memory, /tmp would promise too much
+    with on_disk() as folder:
         seconds = 0.5 if quick else 5.0
         with running(_HELLO) as port:
             rate, times = uvloop.run(singles(port, seconds, hello=True))
