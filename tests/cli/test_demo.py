@@ -62,6 +62,11 @@ def answers(address: str) -> bool:
         return False
 
 
+def service_of(process: "subprocess.Popen[str]") -> int:
+    (service,) = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    return int(service)
+
+
 def test_it_ends_by_itself_with_the_winner_and_the_report(tmp_path: Path) -> None:
     (tmp_path / "rankduel.toml").write_text("nobody = 'reads this'")
     with playing(FEW, "--seed", "1", cwd=tmp_path) as (process, _):
@@ -82,7 +87,8 @@ def test_it_ends_by_itself_with_the_winner_and_the_report(tmp_path: Path) -> Non
     assert (tmp_path / "results/demo/decision.md").read_text().startswith("# demo\n\nDecided with 95 % certainty: ")
 
 
-def test_it_is_kept_until_ctrl_c(tmp_path: Path) -> None:
+@pytest.mark.parametrize("until", ["Ctrl-C", "its service dies"])
+def test_it_is_kept(tmp_path: Path, until: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     with playing(FEW, "--keep", "--out", "here", "--port", str(port), cwd=tmp_path) as (process, address):
@@ -92,9 +98,12 @@ def test_it_is_kept_until_ctrl_c(tmp_path: Path) -> None:
             assert process.poll() is None
         assert (tmp_path / "here/decision.md").exists()
         assert answers(f"{address}t/demo/decision")
-        process.send_signal(signal.SIGINT)
+        os.kill(process.pid if until == "Ctrl-C" else service_of(process), signal.SIGINT)
         _, errors = process.communicate(timeout=30)
-    assert (process.returncode, errors) == (0, "")
+    if until == "Ctrl-C":
+        assert (process.returncode, errors) == (0, "")
+    else:
+        assert (process.returncode, errors) == (2, "rankduel: error: the service has ended with code 0\n")
 
 
 def test_drawn_in_place_and_stopped_in_the_middle(tmp_path: Path) -> None:
@@ -118,8 +127,7 @@ def test_told_to_end(tmp_path: Path, how: signal.Signals) -> None:
 
 def test_a_service_that_dies(tmp_path: Path) -> None:
     with playing(COMMAND, cwd=tmp_path) as (process, _):
-        (service,) = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-        os.kill(int(service), signal.SIGKILL)
+        os.kill(service_of(process), signal.SIGKILL)
         _, errors = process.communicate(timeout=30)
     assert (process.returncode, errors) == (2, "rankduel: error: the service was killed by signal 9\n")
 

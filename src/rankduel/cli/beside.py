@@ -36,7 +36,7 @@ class Beside:
                     self.address = f"http://{told['host']}:{told['port']}"
             if monotonic() > due:
                 raise ChildProcessError(f"the service does not listen after {_STARTED:.0f} s")
-            self._check()
+            self.check()
             sleep(0.02)
 
     def read(self, path: str) -> bytes:
@@ -48,10 +48,10 @@ class Beside:
         except (OSError, HTTPException) as error:
             with suppress(subprocess.TimeoutExpired):  # a connection is cut before a process has ended
                 self._process.wait(1)
-            self._check()
+            self.check()
             raise ChildProcessError(f"the service does not answer: {error}") from None
 
-    def _check(self) -> None:
+    def check(self) -> None:
         """Raise ChildProcessError if it has ended, and say what it said last."""
         code = self._process.poll()
         if code is None:

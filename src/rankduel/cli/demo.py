@@ -79,9 +79,11 @@ def _demo(parser: ArgumentParser, options: Namespace) -> int:
         print(_ending(_report(service), counters, options.seed))
         print(f"report: {out / 'decision.md'} and {out / 'decision.json'}", flush=True)
         if options.keep:
-            print(f"dashboard: {service.address}/ until Ctrl-C", flush=True)
             with suppress(KeyboardInterrupt):
-                signal.pause()
+                print(f"dashboard: {service.address}/ until Ctrl-C", flush=True)
+                while True:
+                    service.check()
+                    sleep(_LOOK_EVERY)
     return 0
 
 
