@@ -9,7 +9,7 @@ import pytest
 from rankduel.bandits import REGISTRY
 from rankduel.live.events import Event
 from rankduel.live.settings import Settings
-from rankduel.live.state import State
+from rankduel.live.state import _COIN, State
 from rankduel.types import Outcome
 
 DUELS = 2_000
@@ -23,7 +23,7 @@ def played(bandit: str, *, told_as_shown: bool = False) -> tuple[State, int, int
     random = np.random.default_rng(1)
     wins = {Outcome.FIRST: 0, Outcome.SECOND: 0}
     for number in range(DUELS):
-        duel = state.choose(f"1-{number}")
+        duel, _ = state.choose(f"1-{number}")
         low, high = sorted((duel.first, duel.second))
         winner = low if random.random() < 1 / (1 + np.exp(TRUE[high] - TRUE[low])) else high
         outcome = Outcome.FIRST if duel.first == winner else Outcome.SECOND
@@ -41,7 +41,7 @@ def played(bandit: str, *, told_as_shown: bool = False) -> tuple[State, int, int
 
 def without_a_coin() -> AbstractContextManager[object]:
     """Users see the sides of the bandit."""
-    return patch.object(State, "_sides", lambda self, id, duel: duel)
+    return patch.object(State, "_luck", lambda self, id: _COIN)
 
 
 def far_from_even(first: int, second: int) -> bool:

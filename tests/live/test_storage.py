@@ -20,7 +20,7 @@ from rankduel.live import Counts, DuelRow, Event, Tournament, memory
 from rankduel.live.sqlite import SqliteStorage
 from rankduel.live.state import State
 from rankduel.live.storage import Committed, Entry, Noted, Sweep
-from rankduel.live.tickets import read_ticket, ticket_of
+from rankduel.live.tickets import Tickets
 from rankduel.live.writer import Writer
 
 FIRST = rd.Outcome.FIRST
@@ -325,8 +325,8 @@ print(t.tell(t.ask(), rd.Outcome.FIRST).status)
 @pytest.mark.parametrize("secret", [b"s" * 32, b"", b"s" * 64, b"s" * 65, b"s" * 200])
 def test_tickets_are_signed_by_hmac_sha256(secret: bytes) -> None:
     row = DuelRow(3, 17, "a query, with ü" * 10, "ab12", 4, 2, 0.25, 1e-9, issued=1.1, expires=2.2)
-    ticket = ticket_of(row, "für alle", secret)
-    assert read_ticket(ticket, "für alle", secret) == row
+    ticket = Tickets("für alle", secret).of(row)
+    assert Tickets("für alle", secret).read(ticket) == row
     signed = urlsafe_b64decode(ticket + "=" * (-len(ticket) % 4))
     assert signed[:16] == hmac.digest(secret, "für alle\n".encode() + signed[16:], "sha256")[:16]
 
@@ -334,4 +334,4 @@ def test_tickets_are_signed_by_hmac_sha256(secret: bytes) -> None:
 def test_the_longest_ticket_can_be_read() -> None:
     query = "\U0001f600" * 200
     row = DuelRow(2**53, 2**53, query, "f" * 16, 10**6, 10**6, 1e-300, 1 / 3, issued=1e9 / 3, expires=2e9 / 3)
-    assert read_ticket(ticket_of(row, "t", b"secret"), "t", b"secret") == row
+    assert Tickets("t", b"secret").read(Tickets("t", b"secret").of(row)) == row

@@ -19,7 +19,7 @@ from rankduel.live import DuelRow, Tournament, storage_at
 from rankduel.live.postgres import PostgresStorage
 from rankduel.live.state import State
 from rankduel.live.storage import Created, Issue, Tell
-from rankduel.live.tickets import ticket_of
+from rankduel.live.tickets import Tickets
 
 FIRST, TIE = rd.Outcome.FIRST, rd.Outcome.TIE
 NAMES = ["a", "b", "c", "d"]
@@ -208,7 +208,7 @@ def test_a_ticket_whose_query_gets_another_duel_at_that_moment_is_told_once(url:
     """Its own row must not be swallowed by the conflict: then it would be accepted again and again."""
     with create(url) as t:
         lost = DuelRow(77, 1, "q", None, 0, 1, None, None, time.time(), time.time() + 600)
-        ticket = ticket_of(lost, "search", t.storage.secret)
+        ticket = Tickets("search", t.storage.secret).of(lost)
         with sql(url) as connection:
             ((owner,),) = connection.execute("SELECT id FROM tournaments")
             with connection.transaction():

@@ -110,6 +110,8 @@ cdef class Bandit(Learner):
         self.asked = max(self.asked, duel.number)
 
     def _check_pending(self, duel):
+        if isinstance(duel, Duel) and self._pending.get(duel.number) is duel:
+            return
         self._check_duel(duel)
         super()._check_pending(duel)
 

@@ -51,10 +51,10 @@ def numbers_of(id: str) -> tuple[int, int] | None:
     >>> numbers_of("3-17"), numbers_of("3"), numbers_of("3-x")
     ((3, 17), None, None)
     """
+    if len(id) > 19 or not id.isascii():
+        return None
     session, _, number = id.partition("-")
-    if session.isdecimal() and number.isdecimal() and id.isascii() and len(id) <= 19:
-        return int(session), int(number)
-    return None
+    return (int(session), int(number)) if session.isdecimal() and number.isdecimal() else None
 
 
 class Settled(NamedTuple):

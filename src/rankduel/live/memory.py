@@ -14,6 +14,7 @@ from rankduel.live.attribution import Attribution
 from rankduel.live.events import Event
 from rankduel.live.state import State
 from rankduel.live.storage import Entry, Noted, Storage
+from rankduel.live.tickets import Tickets
 from rankduel.live.writer import Writer
 
 __all__ = ["Memory"]
@@ -35,6 +36,7 @@ class Memory:
         self.state = state
         self.lock = threading.RLock()
         self.method = interleaving_from(state.settings.interleaving)
+        self.tickets = Tickets(name, self.storage.secret)
         self.failure: Exception | None = None
         self.closed = False
         self.counters = self.storage.counts(name)  # as far as they are durable

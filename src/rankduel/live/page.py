@@ -25,10 +25,18 @@ from rankduel.live.storage import (
     Void,
 )
 
-__all__ = ["Page", "Taken", "digest"]
+__all__ = ["LIGHT", "Page", "Taken", "digest"]
 
+LIGHT = frozenset({Issue, Noted})  # entries that may be lost in a crash
+_NAMING = (Tell, Show, Void, SignalRow)  # entries that name a duel
+_VOUCHED = (Tell, Show)  # and may bring it
 _MARKS = ", ".join("?" * len(DuelRow._fields))
-_INSERT = f"INSERT INTO duels (tournament, {COLUMNS}) VALUES (?, {_MARKS}) ON CONFLICT DO NOTHING"
+_DUELS = f"INSERT INTO duels (tournament, {COLUMNS}) VALUES (?, {_MARKS}) ON CONFLICT"
+_INSERT = f"{_DUELS} DO NOTHING"
+_UPDATE = (  # many rows at once, as an INSERT takes them
+    f"{_DUELS} (tournament, session, number) DO UPDATE "
+    "SET state = excluded.state, outcome = excluded.outcome, page = excluded.page"
+)
 
 
 class Taken(Exception):  # noqa: N818 - not an error: it is tried again
@@ -51,22 +59,27 @@ class Page:
         self.issued: dict[tuple[int, int], DuelRow] = {}  # those of them that are in no table yet
         self.changed: dict[tuple[int, int], DuelRow] = {}  # and those that have changed since they were written
         self.signals: dict[int, SignalRow] = {}  # by their place
+        # How many duels were told: by their state before and after, the outcome, and the delay.
+        self.settled: Counter[tuple[str, str, str | None, int]] = Counter()
 
     def write(self) -> None:
         """Take in all entries, in their order, and write what has changed."""
         self.owner = self.storage.owner(self.name)
-        if self.owner < 0 or any(not isinstance(entry, Issue | Noted) for entry in self.entries):
+        kinds = set(map(type, self.entries))
+        if self.owner < 0 or not kinds <= LIGHT:
             self._lock()
         before = self.number
         self._issue()
         self._find()
+        writers = {kind: getattr(self, _WRITERS[kind]) for kind in kinds if kind in _WRITERS}
         for place, entry in enumerate(self.entries):
             if isinstance(entry, SignalRow):
                 self._signal(place, entry)
             elif not isinstance(entry, Issue):
-                self.results[place] = getattr(self, _WRITERS[type(entry)])(entry)
+                self.results[place] = writers[type(entry)](entry)
         self._save_signals()
         self._save_duels()
+        self._count_settled()
         self._save(before)
 
     def _lock(self) -> None:
@@ -115,11 +128,11 @@ class Page:
 
     def _find(self) -> None:
         """The duels that entries name; those that only a ticket knows are written now."""
-        named = [entry for entry in self.entries if isinstance(entry, Tell | Show | Void | SignalRow)]
+        named = [entry for entry in self.entries if isinstance(entry, _NAMING)]
         self._look_up({(entry.session, entry.number) for entry in named} - self.issued.keys())
         for entry in named:
             key = entry.session, entry.number
-            if key not in self.duels and isinstance(entry, Tell | Show) and (row := entry.row) is not None:
+            if key not in self.duels and isinstance(entry, _VOUCHED) and (row := entry.row) is not None:
                 self.counts["recovered asks"] += 1
                 if not self._insert([row]) and row.query is not None:  # the query has another duel by now
                     row = row._replace(query=None)
@@ -143,18 +156,23 @@ class Page:
             self.counts[status] += status is not Status.LATE
             return Told(status, None if row is None else row.outcome)
         self.duels[key] = self.changed[key] = after
-        self.counts[after.state] += 1
-        self.counts["pages"] += row.state == "issued"
-        self.counts[_delay(entry.time - row.issued)] += 1
-        if status is Status.LATE:
-            self.counts["expired"] += row.state in OPEN
-        elif after.state == "told":
+        self.settled[row.state, after.state, entry.outcome, _delay(entry.time - row.issued)] += 1
+        if after.state == "told":
             body = {"duel": row.id, "first": row.first, "second": row.second, "outcome": entry.outcome}
             if row.first_propensity is not None:
                 body["propensity"] = [row.first_propensity, row.second_propensity]
             self._happens(entry.time, "told", body)
-            self.counts[f"outcome {entry.outcome}"] += 1
         return Told(status, entry.outcome)
+
+    def _count_settled(self) -> None:
+        for (before, after, outcome, delay), duels in self.settled.items():
+            self.counts[after] += duels
+            self.counts["pages"] += duels * (before == "issued")
+            self.counts[f"delay {delay}"] += duels
+            if after == "told":
+                self.counts[f"outcome {outcome}"] += duels
+            elif after == "late":
+                self.counts["expired"] += duels * (before in OPEN)
 
     def _show(self, entry: Show) -> Status:
         key = entry.session, entry.number
@@ -259,10 +277,7 @@ class Page:
         if now and self._insert(now) < len(now):
             raise Taken
         if later := [row for key, row in changed.items() if key not in issued]:
-            self.storage.write(
-                "UPDATE duels SET state = ?, outcome = ?, page = ? WHERE tournament = ? AND session = ? AND number = ?",
-                [(row.state, row.outcome, row.page, self.owner, row.session, row.number) for row in later],
-            )
+            self.storage.write(_UPDATE, [(self.owner, *row) for row in later])
 
     def _save(self, before: int) -> None:
         write = self.storage.write
@@ -302,12 +317,12 @@ def _body(event: Event) -> str:
     return f'{{{duel},"outcome":"{body["outcome"]}"{odds}}}'
 
 
-def _delay(seconds: float) -> str:
-    """The name of the counter of such a delay: the least of 1, 10, 100, ... seconds that it does not exceed."""
+def _delay(seconds: float) -> int:
+    """How a delay is counted: the least of 1, 10, 100, ... seconds that it does not exceed."""
     bound = 1
     while bound < seconds:
         bound *= 10
-    return f"delay {bound}"
+    return bound
 
 
 def digest(kept: Kept) -> str:

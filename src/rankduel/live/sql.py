@@ -8,8 +8,8 @@ from rankduel.errors import StorageError
 from rankduel.live.database import COLUMNS, Database, text
 from rankduel.live.duels import DuelRow
 from rankduel.live.events import Event
-from rankduel.live.page import Page, Taken, digest
-from rankduel.live.storage import Committed, Entry, Issue, Kept, KeyRow, Noted, SignalRow
+from rankduel.live.page import LIGHT, Page, Taken, digest
+from rankduel.live.storage import Committed, Entry, Kept, KeyRow, SignalRow
 
 __all__ = ["SqlStorage"]
 
@@ -34,7 +34,7 @@ class SqlStorage(Database):
         for place, (name, _) in enumerate(batch):
             places.setdefault(name, []).append(place)
         committed = Committed([None] * len(batch), {}, {})
-        with self.transaction(durable=any(not isinstance(entry, Issue | Noted) for _, entry in batch)):
+        with self.transaction(durable=not {type(entry) for _, entry in batch} <= LIGHT):
             for name in sorted(places):  # always in this order: no two processes wait for each other
                 page = Page(self, name, [batch[place][1] for place in places[name]], at_once=at_once)
                 page.write()

@@ -1,9 +1,8 @@
 """A tournament as the fold over its journal: the same events, in the same order, give the same state, bit for bit."""
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
-from functools import lru_cache, partial
 from hashlib import blake2b
 from typing import Any, Self
 
@@ -20,7 +19,11 @@ __all__ = ["State", "restored"]
 _SEEDS = 2**48 - 1
 _COIN = 2**48
 _SCHEMA = 1  # of what a snapshot holds beside the bandit
-_SWAPPED = {Outcome.FIRST: Outcome.SECOND, Outcome.SECOND: Outcome.FIRST, Outcome.TIE: Outcome.TIE}
+_OUTCOMES = {  # as it was told, and as it is where the sides were swapped
+    "first": (Outcome.FIRST, Outcome.SECOND),
+    "second": (Outcome.SECOND, Outcome.FIRST),
+    "tie": (Outcome.TIE, Outcome.TIE),
+}
 
 
 class State:
@@ -38,9 +41,7 @@ class State:
         self.time = 0.0  # of the last event
         self.wins: dict[tuple[int, int], int] = {}  # of the first over the second
         self.ties: dict[tuple[int, int], int] = {}  # the smaller arm first
-        # The same for the same duel, and all that chance decides of it after the bandit has chosen.
-        key = subseed(settings.seed, "luck").to_bytes(16, "little")
-        self._luck: Callable[[str], int] = lru_cache(maxsize=1)(partial(_luck, key))
+        self._salt = subseed(settings.seed, "luck").to_bytes(16, "little")
 
     @classmethod
     def replay(cls, events: Iterable[Event]) -> Self:
@@ -58,24 +59,24 @@ class State:
         stream = bit_generator(subseed(self.settings.seed, f"session {session}"), "bandit")
         self.bandit.random.bit_generator.state = stream.state
 
-    def choose(self, id: str) -> Duel:
-        """The next duel, which will have this id. It changes nothing that is learnt."""
+    def choose(self, id: str) -> tuple[Duel, int]:
+        """The next duel, which will have this id, and what makes its page. It changes nothing that is learnt."""
         duel = self.bandit.ask()
         self.bandit.forget(duel)
-        return self._sides(id, duel)
-
-    def _sides(self, id: str, duel: Duel) -> Duel:
-        """From the sides of the bandit to those that users see, or back: a coin for each duel may have swapped them.
-
-        So each side wins half of the duels, whatever the bandit and the rankers are; that can be checked.
-        """
-        if self._luck(id) & _COIN:
-            return duel
-        return Duel(duel.number, duel.second, duel.first, duel.propensity and duel.propensity[::-1])
+        luck = self._luck(id)
+        return duel if luck & _COIN else _swapped(duel), luck & _SEEDS
 
     def seed_of(self, id: str) -> int:
         """What makes the page of a duel; 48 bits, exact in any JSON."""
         return self._luck(id) & _SEEDS
+
+    def _luck(self, id: str) -> int:
+        """All that chance decides of a duel after the bandit has chosen: the same for the same duel.
+
+        One bit of it is a coin that swaps the sides. So each side wins half of the duels, whatever the bandit and the
+        rankers are; that can be checked.
+        """
+        return int.from_bytes(blake2b(id.encode(), salt=self._salt, digest_size=7).digest(), "little")
 
     def apply(self, event: Event) -> None:
         """Take in one event."""
@@ -103,17 +104,19 @@ class State:
         self.number, self.time = event.number, event.time
 
     def _tell(self, body: dict[str, Any]) -> None:
-        first, second, outcome = body["first"], body["second"], Outcome(body["outcome"])
+        first, second, told = body["first"], body["second"], body["outcome"]
+        outcome, swapped = _OUTCOMES[told]
         propensity = body.get("propensity")
-        shown = Duel(self.bandit.told + 1, first, second, propensity and tuple(propensity))
-        duel = self._sides(body["duel"], shown)
+        duel = Duel(self.bandit.told + 1, first, second, propensity and tuple(propensity))
+        if not self._luck(body["duel"]) & _COIN:
+            duel, outcome = _swapped(duel), swapped
         self.bandit.adopt(duel)
-        self.bandit.tell(duel, outcome if duel is shown else _SWAPPED[outcome])
-        if outcome is Outcome.TIE:
+        self.bandit.tell(duel, outcome)
+        if told == "tie":
             pair = (first, second) if first < second else (second, first)
             self.ties[pair] = self.ties.get(pair, 0) + 1
         else:
-            pair = (first, second) if outcome is Outcome.FIRST else (second, first)
+            pair = (first, second) if told == "first" else (second, first)
             self.wins[pair] = self.wins.get(pair, 0) + 1
 
     # Of two operators who do the same at the same time, the second does nothing.
@@ -179,8 +182,9 @@ class State:
         return state
 
 
-def _luck(key: bytes, id: str) -> int:
-    return int.from_bytes(blake2b(id.encode(), key=key, digest_size=7).digest(), "little")
+def _swapped(duel: Duel) -> Duel:
+    """From the sides of the bandit to those that users see, or back."""
+    return Duel(duel.number, duel.second, duel.first, duel.propensity and duel.propensity[::-1])
 
 
 def restored(storage: Storage, name: str) -> State:

@@ -40,7 +40,6 @@ from rankduel.live.storage import (
     Void,
 )
 from rankduel.live.stored import check_known
-from rankduel.live.tickets import read_ticket
 from rankduel.live.writer import Writer
 from rankduel.types import Outcome
 
@@ -274,7 +273,7 @@ class Tournament(Seen):
             return Tell(session, number, row, None if found is None else found.value, time, page)
         if not isinstance(outcome, Outcome):
             raise TypeError(f"outcome must be Outcome.FIRST, Outcome.SECOND or Outcome.TIE, got {outcome!r}")
-        return Tell(session, number, row, outcome.value, time)
+        return Tell(session, number, row, outcome._value_, time)  # three times as fast as `value`
 
     @property
     def attribution(self) -> Attribution:
@@ -299,7 +298,7 @@ class Tournament(Seen):
             raise TypeError(f"duel must be what ask() has returned, or its id or ticket, got {duel!r}")
         if (numbers := numbers_of(text)) is not None:
             return *numbers, None
-        ticket = read_ticket(text, self.name, self.storage.secret)
+        ticket = self._memory.tickets.read(text)
         return (0, 0, None) if ticket is None else (ticket.session, ticket.number, ticket)
 
     # Where it stands

@@ -1,6 +1,7 @@
 """Run the service: one process, or several where the storage is shared by them."""
 
 import asyncio
+import gc
 import logging
 import signal
 import socket
@@ -24,6 +25,7 @@ from rankduel.service.settings import ServiceSettings
 __all__ = ["serve"]
 
 _SWITCH = 0.001  # seconds: those who wait for an answer get their turn sooner while the writer is at work
+_YOUNG = 20_000  # objects before the garbage collector looks: those of a batch are gone by then
 _SILENT = 60  # seconds after which a process that says nothing is replaced: on a busy machine one takes long to start
 _log = logging.getLogger("rankduel.service")
 
@@ -37,14 +39,20 @@ def serve(storage: str, host: str = "127.0.0.1", port: int = 8080, **settings: A
     chosen = ServiceSettings(host=host, port=port, **settings)
     if chosen.processes > 1 and storage.startswith("sqlite:"):
         raise ValueError(f"one process owns a SQLite file: processes must be 1, got {chosen.processes}")
-    log_to_stderr()
-    sys.setswitchinterval(_SWITCH)
+    _prepare()
     if chosen.processes > 1:
         _serve_many(storage, chosen)
     else:
         app = make_app(storage, chosen)
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(_serve_one(app, chosen))
+
+
+def _prepare() -> None:
+    """Make this process one that serves."""
+    log_to_stderr()
+    sys.setswitchinterval(_SWITCH)
+    gc.set_threshold(_YOUNG, *gc.get_threshold()[1:])
 
 
 async def _serve_one(app: Door, settings: ServiceSettings) -> None:
@@ -78,8 +86,7 @@ class _App:
     settings: ServiceSettings
 
     def __call__(self) -> Door:
-        log_to_stderr()
-        sys.setswitchinterval(_SWITCH)
+        _prepare()
         return make_app(self.storage, self.settings)
 
 
