@@ -3,7 +3,8 @@
 `rankduel bench certified-regret --scale small --out FOLDER`, and the same for the other experiments of `rankduel bench
 --list`, measure. `python docs/certify.py FOLDER` computes nothing, and writes what is in the folder.
 `python docs/certify.py FOLDER --cost` measures CPU time and memory, which needs a quiet machine, and keeps them there;
-`--warnings DATA` how often problems without a best arm are warned of.
+`--warnings DATA` how often problems without a best arm are warned of; `--adversaries` how often the best arm is lost to
+somebody who chooses the pairs.
 """
 
 import argparse
@@ -12,16 +13,28 @@ import math
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import numpy as np
 
 import rankduel as rd
 from rankduel.lab import Curve, Measured, Panel, Series, Spec, Table, certified_specs, save_plot
-from rankduel.lab.horizons import HORIZONS, bound_of, end_of, mean_told, promise_table, regret_table, regret_until
+from rankduel.lab.horizons import (
+    HORIZONS,
+    bound_of,
+    end_of,
+    highest_chance,
+    mean_told,
+    promise_table,
+    regret_table,
+    regret_until,
+)
 from rankduel.lab.verdicts import figure
 
 DOCS = Path(__file__).resolve().parent
@@ -42,6 +55,7 @@ NO_BEST = (
     "MergeDTS(elimination=Certified(delta=0.01))",
     "Uniform(elimination=Certified(delta=0.01))",
 )
+HEARD = 3_000  # duels that an adversary chooses, in a run
 COST_REPEATS = 3
 COST_DUELS = 200_000
 
@@ -221,7 +235,7 @@ print(json.dumps(told))
 """
 
 
-def measure_cost() -> list[dict[str, object]]:
+def measure_cost() -> list[dict[str, Any]]:
     """Several sizes in turn in one process, for what a duel costs; the largest to its end in another, for memory."""
     both = [OURS, "MergeDTS"]
     turns = [(136, COST_DUELS, both), (10_000, COST_DUELS, both), (10**6, 5 * COST_DUELS, [OURS])]
@@ -234,12 +248,12 @@ def measure_cost() -> list[dict[str, object]]:
     return told
 
 
-def cost(told: Sequence[Mapping[str, object]]) -> Table:
+def cost(told: Sequence[Mapping[str, Any]]) -> Table:
     """With the median of the runs; the growth is of the medians, beside the first size."""
     rows = []
-    first = median(told[0]["us"][OURS])  # type: ignore[index]
+    first = median(told[0]["us"][OURS])
     for each in told:
-        times = {spec: median(values) for spec, values in each["us"].items()}  # type: ignore[attr-defined]
+        times = {spec: median(values) for spec, values in each["us"].items()}
         row = [f"{each['K']:,}", f"{times[OURS]:.2f}", f"{times[OURS] / first:.2f}"]
         theirs = times.get("MergeDTS")
         row += ["-", "-"] if theirs is None else [f"{theirs:.2f}", f"{times[OURS] / theirs:.2f}"]
@@ -252,7 +266,7 @@ def cost(told: Sequence[Mapping[str, object]]) -> Table:
 # No best arm
 
 
-def measure_warnings(data: Path) -> list[dict[str, object]]:
+def measure_warnings(data: Path) -> list[dict[str, Any]]:
     """How often problems without a best arm are warned of, and how often the Copeland answer would have been right."""
     circle = rd.PreferenceMatrix.from_array([[0.5, 0.6, 0.4], [0.4, 0.5, 0.6], [0.6, 0.4, 0.5]])
     plans = [("a circle of three", circle, f"CertifiedSparring(delta={delta})", 200) for delta in CIRCLE_DELTAS]
@@ -261,7 +275,7 @@ def measure_warnings(data: Path) -> list[dict[str, object]]:
         ("MSLR, 32 rankers", rd.PreferenceMatrix.load(data / "matrices" / "dts_mslr32_noncondorcet_reconstructed.npz")),
     ):
         plans += [(name, problem, bandit, 20) for bandit in NO_BEST]
-    told: list[dict[str, object]] = []
+    told: list[dict[str, Any]] = []
     for name, problem, spec, runs in plans:
         best = set(problem.copeland_winners)
         warned = right = 0
@@ -274,16 +288,85 @@ def measure_warnings(data: Path) -> list[dict[str, object]]:
     return told
 
 
-def warnings(told: Sequence[Mapping[str, object]]) -> Table:
+def warnings(told: Sequence[Mapping[str, Any]]) -> Table:
     head = ["problem", "bandit", "runs", "warned", "a Copeland winner has most pairs"]
     rows = [[f"{each[word]}" for word in ("problem", "bandit", "runs", "warned", "right")] for each in told]
+    return Table("", head, rows)
+
+
+# Pairs chosen against the best arm
+
+Chooser = Callable[[int, list[list[int]], list[list[float]]], tuple[int, int]]
+
+
+def boldest(number: int, records: list[list[int]], chances: list[list[float]]) -> tuple[int, int]:
+    """The best arm meets whoever has the best record against it: evidence grows fastest with the largest bets."""
+    return 0, max(range(1, len(records)), key=lambda j: (records[j][1] + 1) / (sum(records[j]) + 2))
+
+
+def flatterer(number: int, records: list[list[int]], chances: list[list[float]]) -> tuple[int, int]:
+    """The same, and in turns that opponent meets whom it beats most easily: ratings, and with them bets, err."""
+    best, other = boldest(number, records, chances)
+    return (best, other) if number % 2 else (other, chances[other].index(max(chances[other])))
+
+
+def fresh_starts(number: int, records: list[list[int]], chances: list[list[float]]) -> tuple[int, int]:
+    """An opponent meets the best arm as long as it is less than three duels behind, then comes another: to a foregone
+    conclusion, if it were not for the evidence of all opponents being one number.
+    """
+    hopeful = (j for j in range(1, len(records)) if records[j][0] - records[j][1] < 3)
+    return 0, next(hopeful, 1 + number % (len(records) - 1))
+
+
+def lost_to(choose: Chooser, problem: rd.PreferenceMatrix, spec: str, seed: int) -> bool:
+    """Whether the best arm, 0, is out at any time, where pairs are chosen by somebody who wants that."""
+    bandit, coins = rd.bandit_from(spec, problem.n_arms, seed=seed), np.random.default_rng(seed).random(HEARD)
+    records = [[0, 0] for _ in range(problem.n_arms)]  # of the best arm, against each: won and lost
+    chances = problem.probabilities.tolist()
+    for number, coin in enumerate(coins.tolist()):
+        first, second = choose(number, records, chances)
+        duel, won = rd.Duel(number, first, second), coin < chances[first][second]
+        bandit.adopt(duel)
+        bandit.tell(duel, rd.Outcome.FIRST if won else rd.Outcome.SECOND)
+        if first == 0:
+            records[second][not won] += 1
+        if bandit.n_alive < problem.n_arms and 0 not in bandit.alive:
+            return True
+    return False
+
+
+def best_first(problem: rd.PreferenceMatrix) -> rd.PreferenceMatrix:
+    order = np.argsort(np.arange(problem.n_arms) != problem.condorcet_winner, kind="stable")
+    return rd.PreferenceMatrix(problem.probabilities[np.ix_(order, order)])
+
+
+def measure_adversaries(runs: int = 10_000) -> list[dict[str, Any]]:
+    """How many runs lose the best arm to each of them."""
+    told: list[dict[str, Any]] = []
+    with ProcessPoolExecutor() as processes:
+        for choose, n_arms, winner in ((boldest, 10, 0.505), (flatterer, 10, 0.505), (fresh_starts, 50, 0.505)):
+            problem = best_first(rd.problems.random_tournament(n_arms=n_arms, winner=winner))
+            for spec in ("CertifiedSparring(delta=0.05)", "MergeDTS(elimination=Certified(delta=0.05))"):
+                lose = partial(lost_to, choose, problem, spec)
+                lost = sum(processes.map(lose, range(runs), chunksize=50))
+                told.append({"who": choose.__name__, "K": n_arms, "bandit": spec, "runs": runs, "lost": lost})
+    return told
+
+
+def adversaries(told: Sequence[Mapping[str, Any]]) -> Table:
+    head = ["who chooses the pairs", "K", "bandit", "runs", "duels", "the best arm lost", "share", "at most (95%)"]
+    rows = []
+    for each in told:
+        lost, runs = each["lost"], each["runs"]
+        who = [each["who"].replace("_", " "), str(each["K"]), each["bandit"], f"{runs:,}", f"{HEARD:,}", f"{lost:,}"]
+        rows.append([*who, f"{lost / runs:.2%}", f"{highest_chance(lost, runs):.2%}"])
     return Table("", head, rows)
 
 
 # The pages
 
 
-def page(specs: Mapping[str, list[Measured]], told: Sequence[Mapping[str, object]]) -> Iterator[str]:
+def page(specs: Mapping[str, list[Measured]], told: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     facts = next(iter(specs.values()))[0].facts
     machine = facts["machine"]
     yield f"# Certified bandits, as measured\n\n{NOTICE}\n"
@@ -329,20 +412,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--warnings", type=Path, metavar="DATA", help="play problems without a best arm, of that folder"
     )
+    parser.add_argument("--adversaries", action="store_true", help="let others choose the pairs, against the best arm")
     parser.add_argument("--docs", type=Path, default=DOCS, help="where to write")
     asked = parser.parse_args(arguments)
-    if asked.cost:
-        (asked.folder / "cost.json").write_text(json.dumps(measure_cost()), encoding="utf-8")
-    if asked.warnings is not None:
-        (asked.folder / "warnings.json").write_text(json.dumps(measure_warnings(asked.warnings)), encoding="utf-8")
-    told, warned = (
-        json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else []
-        for kept in (asked.folder / "cost.json", asked.folder / "warnings.json")
-    )
+    measures = {
+        "cost": (asked.cost, measure_cost),
+        "warnings": (asked.warnings is not None, lambda: measure_warnings(asked.warnings)),
+        "adversaries": (asked.adversaries, measure_adversaries),
+    }
+    kept: dict[str, list[dict[str, Any]]] = {}
+    for name, (is_asked, measure) in measures.items():
+        file = asked.folder / f"{name}.json"
+        if is_asked:
+            file.write_text(json.dumps(measure()), encoding="utf-8")
+        kept[name] = json.loads(file.read_text(encoding="utf-8")) if file.exists() else []
     specs = {name: parts for name, spec in certified_specs().items() if (parts := measured_of(spec, asked.folder))}
     pages = asked.docs / "reproduction" / "certified"
     pages.mkdir(parents=True, exist_ok=True)
-    (pages / "README.md").write_text("\n".join(page(specs, told)), encoding="utf-8")
+    (pages / "README.md").write_text("\n".join(page(specs, kept["cost"])), encoding="utf-8")
     panels = {**panels_of(specs["certified-regret"]), **panels_of(specs.get("certified-matrices", []))}
     for panel in FIGURES:
         draw(panel, panels[panel], pages)
@@ -350,10 +437,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for name, table in (("growth", growth), ("delay", late), ("validity", promises), ("ties", promises)):
         if f"certified-{name}" in specs:
             tables[name] = table(specs[f"certified-{name}"])
-    if told:
-        tables["cost"] = cost(told)
-    if warned:
-        tables["warnings"] = warnings(warned)
+    for name, told in (("cost", cost), ("warnings", warnings), ("adversaries", adversaries)):
+        if kept[name]:
+            tables[name] = told(kept[name])
     essay = asked.docs / "certified.md"
     essay.write_text(fill(essay.read_text(encoding="utf-8"), tables), encoding="utf-8")
 
