@@ -1,8 +1,10 @@
 # Evidence against each arm that it is not the best, which adds up over all opponents; and who is out.
 
+from libc.math cimport fabs, log1p, sqrt
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from rankduel.bandits.pairs cimport Pairs
+from rankduel.bandits.samples cimport fetch
 
 cdef enum:
     ELIMINATED = 1
@@ -34,11 +36,6 @@ cdef class Certificate(Eliminations):
     cdef readonly double fewest  # duels before a pair can be known to be even
 
     cdef void out(self, int arm, int by, int64_t told) noexcept nogil
-    cdef bint hear(
-        self, int winner, int loser, double winner_wins, double loser_wins, double guess, double trust
-    ) noexcept nogil
-    cdef bint even(self, double wins, double losses) noexcept nogil
-    cdef void fetch(self, int i, int j) noexcept nogil
 
 
 cdef class Referee(Certificate):
@@ -74,3 +71,36 @@ cdef inline void stake(double *value, bint won, double q) noexcept nogil:
         value[0] *= 2 * q if won else 2 - 2 * q
         if value[0] < 1e-280:
             value[0] = 0
+
+
+cdef inline bint hear(
+    Certificate certificate, int winner, int loser, double winner_wins, double loser_wins, double guess, double trust
+) noexcept nogil:
+    """Take in a duel before it is counted; true if the evidence against the loser is now enough.
+
+    `guess` is a prediction of the winner's chance, from the past, and `trust` its weight in duels; 1/2 where there is
+    none. What is known of two arms before their duel and nothing else enters a bet.
+    """
+    bet(&certificate.evidence[winner], True, winner_wins, loser_wins, guess, trust)
+    bet(&certificate.evidence[loser], False, loser_wins, winner_wins, 1 - guess, trust)
+    return total(&certificate.evidence[loser]) >= certificate.enough
+
+
+cdef inline bint even(Certificate certificate, double wins, double losses) noexcept nogil:
+    """Whether two arms are known to be within the tolerance, by their record."""
+    cdef double n = wins + losses
+    return n >= certificate.fewest and fabs(wins / n - 0.5) + radius(certificate, n) <= certificate.tolerance
+
+
+cdef inline double radius(Certificate certificate, double n) noexcept nogil:
+    """Half the width, after n duels, of an interval that holds p at all times (Robbins' normal mixture)."""
+    cdef double scale = certificate.scale
+    return sqrt((n / 4 + scale) * (log1p(n / 4 / scale) + 2 * certificate.log_chances)) / n
+
+
+cdef inline void fetch_arms(Certificate certificate, int i, int j) noexcept nogil:
+    """Have what is known of two arms brought near: they are about to meet."""
+    fetch(&certificate.evidence[i])
+    fetch(&certificate.evidence[j])
+    fetch(&certificate.gone[i])
+    fetch(&certificate.gone[j])

@@ -5,12 +5,10 @@ import math
 import numpy as np
 
 cimport numpy as cnp
-from libc.math cimport fabs, log1p, sqrt
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from rankduel.bandits.elimination import Elimination
-from rankduel.bandits.pairs cimport Pairs, count_win, meeting_t, wins
-from rankduel.bandits.samples cimport fetch
+from rankduel.bandits.pairs cimport Pairs, count_win, find, meeting_t, wins
 
 cnp.import_array()
 
@@ -112,12 +110,8 @@ cdef class Certificate(Eliminations):
             low, high = 1.0, 1e18
             while high > 1.0001 * low:  # where the radius has come down to the tolerance
                 middle = math.sqrt(low * high)
-                low, high = (low, middle) if self.radius(middle) <= self.tolerance else (middle, high)
+                low, high = (low, middle) if radius(self, middle) <= self.tolerance else (middle, high)
             self.fewest = low
-
-    def radius(self, double n):
-        """Half the width, after n duels, of an interval that holds p at all times (Robbins' normal mixture)."""
-        return sqrt((n / 4 + self.scale) * (log1p(n / 4 / self.scale) + 2 * self.log_chances)) / n
 
     def evidence_against(self, arm):
         """The natural logarithm of the evidence against an arm."""
@@ -137,36 +131,6 @@ cdef class Certificate(Eliminations):
         self.left -= 1
         if self.tolerance > 0:
             self.enough = self.each * self.left
-
-    cdef bint hear(
-        self, int winner, int loser, double winner_wins, double loser_wins, double guess, double trust
-    ) noexcept nogil:
-        """Take in a duel before it is counted; true if the evidence against the loser is now enough.
-
-        `guess` is a prediction of the winner's chance, from the past, and `trust` its weight in duels; 1/2 where there is
-        none. What is known of two arms before their duel and nothing else enters a bet.
-        """
-        bet(&self.evidence[winner], True, winner_wins, loser_wins, guess, trust)
-        bet(&self.evidence[loser], False, loser_wins, winner_wins, 1 - guess, trust)
-        return total(&self.evidence[loser]) >= self.enough
-
-    cdef bint even(self, double wins, double losses) noexcept nogil:
-        """Whether two arms are known to be within the tolerance, by their record."""
-        cdef double n = wins + losses
-        if n < self.fewest:
-            return False
-        return (
-            fabs(wins / n - 0.5)
-            + sqrt((n / 4 + self.scale) * (log1p(n / 4 / self.scale) + 2 * self.log_chances)) / n
-            <= self.tolerance
-        )
-
-    cdef void fetch(self, int i, int j) noexcept nogil:
-        """Have what is known of two arms brought near: they are about to meet."""
-        fetch(&self.evidence[i])
-        fetch(&self.evidence[j])
-        fetch(&self.gone[i])
-        fetch(&self.gone[j])
 
 
 cdef class Referee(Certificate):
@@ -195,16 +159,15 @@ cdef class Referee(Certificate):
     cdef bint judge(self, int winner, int loser) except -1 nogil:
         """Take in a duel; true if the evidence against the loser is now enough."""
         cdef meeting_t *meeting = self.pairs.meet(winner, loser, self.gone, self.lead)
-        cdef bint enough = self.hear(
-            winner, loser, wins(meeting, winner, loser), wins(meeting, loser, winner), 0.5, FAR
-        )
+        cdef int64_t won = wins(meeting, winner, loser), lost = wins(meeting, loser, winner)
+        cdef bint enough = hear(self, winner, loser, won, lost, 0.5, FAR)
         count_win(meeting, winner, loser)
         return enough
 
     cdef bint has_evened(self, int i, int j) noexcept nogil:
         """Whether two arms are known to be within the tolerance."""
-        cdef const meeting_t *meeting = self.pairs.find(i, j)
-        return self.even(wins(meeting, i, j), wins(meeting, j, i))
+        cdef const meeting_t *meeting = find(self.pairs, i, j)
+        return even(self, wins(meeting, i, j), wins(meeting, j, i))
 
     cdef bint all_even(self) noexcept nogil:
         """Whether there are several arms left, and each two of them are known to be within the tolerance."""

@@ -4,16 +4,16 @@ import numpy as np
 
 cimport cython
 cimport numpy as cnp
-from libc.math cimport exp, fmax, fmin, sqrt
+from libc.math cimport exp, sqrt
 from libc.stdint cimport int32_t, int64_t
 from numpy.random.c_distributions cimport random_standard_normal
 
 from rankduel.bandits.base cimport FIRST, TIE, Bandit, duel_t, outcome_t
-from rankduel.bandits.certificate cimport RETIRED, Referee
+from rankduel.bandits.certificate cimport RETIRED, Referee, even, fetch_arms, hear
 from rankduel.bandits.elimination import Certified
-from rankduel.bandits.pairs cimport count_win, meeting_t, wins
+from rankduel.bandits.pairs cimport count_win, fetch_meeting, find, meeting_t, wins
 from rankduel.bandits.parameters import number, whole
-from rankduel.bandits.samples cimport NOBODY, Samples, fetch
+from rankduel.bandits.samples cimport NOBODY, Samples, best, best_but, fetch, fetch_seat, get, larger, put, smaller
 from rankduel.randomness.draws cimport below, uniform
 
 cnp.import_array()
@@ -36,6 +36,11 @@ cdef double BOLDNESS = 0.25  # of the samples that opponents are compared by, in
 cdef double SURE_HARM = 0.01  # of every duel, beside what the two arms are estimated to cost
 
 RATED = np.dtype([("mean", "f8"), ("variance", "f8"), ("grudge", "f8"), ("nemesis", "i8")])
+
+
+cdef inline double harm(double odds) noexcept nogil:
+    """How much worse than the champion an arm is, that has these odds against it."""
+    return larger(0, 1 / (1 + odds) - 0.5)
 
 
 @cython.final
@@ -139,7 +144,7 @@ cdef class CertifiedSparring(Bandit):
         for k in range(REFRESHED + 1):
             seats[k] = below(self.rng, self.n_active)
             fetch(&self.arm_at[seats[k]])
-            self.samples.fetch(seats[k])
+            fetch_seat(self.samples, seats[k])
         for k in range(2):
             if self.last[k] >= 0 and self.seat_of[self.last[k]] >= 0:
                 self.sample(self.seat_of[self.last[k]])
@@ -147,15 +152,15 @@ cdef class CertifiedSparring(Bandit):
             fetch(&self.rated[self.arm_at[seats[k]]])
         for k in range(REFRESHED):
             self.sample(seats[k])
-        k = self.samples.best(0)
-        champion, target = self.arm_at[k], self.arm_at[self.samples.best_but(1, k)]
-        self.referee.pairs.fetch(target, self.arm_at[seats[REFRESHED]])
+        k = best(self.samples, 0)
+        champion, target = self.arm_at[k], self.arm_at[best_but(self.samples, 1, k)]
+        fetch_meeting(self.referee.pairs, target, self.arm_at[seats[REFRESHED]])
         if self.n_active > 2 and self.worn_out(target, champion) and uniform(self.rng) < 0.5:
             target = self.arm_at[(k + 1 + below(self.rng, self.n_active - 1)) % self.n_active]
         k = self.opponent(target, champion, self.arm_at[seats[REFRESHED]])
         if k < 0:  # the target is even with all three
             self.uneven(&target, &k)
-        self.referee.fetch(target, k)
+        fetch_arms(self.referee, target, k)
         fetch(&self.seat_of[target])
         fetch(&self.seat_of[k])
         duel.first, duel.second = target, k
@@ -165,7 +170,7 @@ cdef class CertifiedSparring(Bandit):
 
     cdef bint worn_out(self, int i, int j) noexcept nogil:
         """Whether two arms have met often and neither leads: they would spar for ever, while a third may be the best."""
-        cdef const meeting_t *meeting = self.referee.pairs.find(i, j)
+        cdef const meeting_t *meeting = find(self.referee.pairs, i, j)
         cdef double lead = wins(meeting, i, j) - wins(meeting, j, i), n = wins(meeting, i, j) + wins(meeting, j, i)
         return n > OFTEN and lead * lead < n
 
@@ -173,48 +178,50 @@ cdef class CertifiedSparring(Bandit):
         """Who promises most evidence against the target per harm: champion, nemesis, or an arm at random. -1: nobody."""
         cdef int nemesis = <int>self.rated[target].nemesis, chosen = -1, k
         cdef int[3] candidates
-        cdef double best = -1, worth, harm = self.harm(target, champion)
+        cdef double top = -1, worth, odds, cost, behind = self.odds(target, champion)
         candidates[0], candidates[1], candidates[2] = champion, nemesis, stranger
         for k in range(3):
-            if k and (candidates[k] < 0 or candidates[k] == target or self.seat_of[candidates[k]] < 0):
-                continue
-            if k and (candidates[k] == champion or k == 2 and stranger == nemesis):
-                continue
-            worth = self.worth(target, candidates[k], champion, harm)
-            if worth > best:
-                best, chosen = worth, candidates[k]
+            odds, cost = behind, harm(behind)
+            if k:
+                if candidates[k] < 0 or candidates[k] == target or self.seat_of[candidates[k]] < 0:
+                    continue
+                if candidates[k] == champion or k == 2 and stranger == nemesis:
+                    continue
+                odds = self.odds(target, candidates[k])
+                cost += harm(behind / odds)
+            worth = self.worth(target, candidates[k], odds, cost)
+            if worth > top:
+                top, chosen = worth, candidates[k]
         return chosen
 
-    cdef double worth(self, int target, int other, int champion, double harm) noexcept nogil:
-        """Sampled evidence per harm; -1 if the two are known to be even."""
-        cdef const meeting_t *meeting = self.referee.pairs.find(target, other)
+    cdef double worth(self, int target, int other, double odds, double cost) noexcept nogil:
+        """Sampled evidence per harm; -1 if the two are known to be even. `odds` are the target's, by their ratings."""
+        cdef const meeting_t *meeting = find(self.referee.pairs, target, other)
         cdef double won = wins(meeting, target, other), lost = wins(meeting, other, target), weight, mean, chance, x
-        if self.referee.even(won, lost):
+        if even(self.referee, won, lost):
             return -1
         weight = 2 * self.trust
-        mean = fmin(fmax(self.predict(target, other), 0.01), 0.99)
+        mean = smaller(larger(odds / (1 + odds), 0.01), 0.99)
         mean = (won + weight * mean) / (won + lost + weight)
         chance = mean + BOLDNESS * sqrt(mean * (1 - mean) / (won + lost + weight + 1)) * random_standard_normal(self.rng)
         if chance >= 0.5:
             return 0
         x = (1 - 2 * chance) * (1 - 2 * chance)
         x = x / 2 + x * x / 12 + x * x * x / 30  # KL(chance, 1/2), nearly
-        if other != champion:
-            harm += self.harm(other, champion)
-        return x / (harm / 2 + SURE_HARM)
+        return x / (cost / 2 + SURE_HARM)
 
-    cdef double harm(self, int arm, int champion) noexcept nogil:
-        """How much worse than the champion it is, by their ratings."""
-        return fmax(0, self.predict(champion, arm) - 0.5)
+    cdef double odds(self, int i, int j) noexcept nogil:
+        """Of i against j, by their ratings."""
+        return exp(self.rated[i].mean - self.rated[j].mean)
 
     cdef double predict(self, int i, int j) noexcept nogil:
         """The chance of i to win against j, by their ratings."""
-        return 1 / (1 + exp(self.rated[j].mean - self.rated[i].mean))
+        return 1 / (1 + self.odds(j, i))
 
     cdef void set_trust(self) noexcept nogil:
         """What a prediction is worth, in duels: Beta(2 trust p, 2 trust (1 - p)) spreads as pairs do around it."""
         cdef double spread = (self.spread[0] + PRIOR_SPREAD * PRIOR_MEETINGS) / (self.spread[1] + PRIOR_MEETINGS)
-        self.trust = fmin(fmax(0.125 / fmax(spread, 1e-6) - 0.5, LEAST_TRUST), MOST_TRUST)
+        self.trust = smaller(larger(0.125 / larger(spread, 1e-6) - 0.5, LEAST_TRUST), MOST_TRUST)
         self.stray = STRAY / self.trust
 
     cdef int uneven(self, int *target, int *other) noexcept nogil:
@@ -235,8 +242,8 @@ cdef class CertifiedSparring(Bandit):
         """Two new samples of the rating of whoever has that seat."""
         cdef const rated_t *arm = &self.rated[self.arm_at[seat]]
         cdef double deviation = sqrt(arm.variance + self.stray)
-        self.samples.put(0, seat, arm.mean + deviation * random_standard_normal(self.rng))
-        self.samples.put(1, seat, arm.mean + deviation * random_standard_normal(self.rng))
+        put(self.samples, 0, seat, arm.mean + deviation * random_standard_normal(self.rng))
+        put(self.samples, 1, seat, arm.mean + deviation * random_standard_normal(self.rng))
 
     # What is learnt
 
@@ -251,7 +258,7 @@ cdef class CertifiedSparring(Bandit):
         meeting = self.referee.pairs.meet(winner, loser, self.referee.gone, self.referee.lead)
         won, lost = wins(meeting, winner, loser), wins(meeting, loser, winner)
         expected = self.predict(winner, loser)
-        enough = self.referee.hear(winner, loser, won, lost, expected, self.trust)
+        enough = hear(self.referee, winner, loser, won, lost, expected, self.trust)
         if 0 < won + lost <= EARLY:
             self.spread[0] += (won - (won + lost) * expected) * (1 - expected)  # its mean is n (p - expected)^2
             self.spread[1] += won + lost
@@ -263,7 +270,7 @@ cdef class CertifiedSparring(Bandit):
         self.last[0], self.last[1] = winner, loser
         if enough and self.n_alive > 1:
             self.eliminate(loser, winner)
-        elif self.referee.even(won + 1, lost):
+        elif even(self.referee, won + 1, lost):
             self.tied = self.referee.all_even()
         return 0
 
@@ -303,8 +310,8 @@ cdef class CertifiedSparring(Bandit):
             return
         self.seat_of[arm], self.n_active = -1, end
         for which in range(2):
-            self.samples.put(which, seat, self.samples.get(which, end))
-            self.samples.put(which, end, NOBODY)
+            put(self.samples, which, seat, get(self.samples, which, end))
+            put(self.samples, which, end, NOBODY)
         if seat != end:
             self.arm_at[seat] = self.arm_at[end]
             self.seat_of[self.arm_at[seat]] = seat
@@ -321,7 +328,7 @@ cdef class CertifiedSparring(Bandit):
                 self.rated[i].nemesis, self.rated[i].grudge = -1, 0
                 for b in range(self.n_active):
                     j = self.arm_at[b]
-                    meeting = NULL if i == j else self.referee.pairs.find(i, j)
+                    meeting = NULL if i == j else find(self.referee.pairs, i, j)
                     if meeting != NULL:
                         self.remember(i, j, wins(meeting, j, i), wins(meeting, i, j))
 
@@ -432,7 +439,7 @@ cdef class CertifiedSparring(Bandit):
                 self.rate(winner, loser, self.predict(winner, loser))
         for winner in range(self.n_arms):
             self.rated[winner].mean *= weight
-            self.rated[winner].variance = fmax(self.rated[winner].variance, 1 - weight)
+            self.rated[winner].variance = larger(self.rated[winner].variance, 1 - weight)
         for seat in range(self.n_active):
             self.sample(seat)
 
@@ -449,7 +456,7 @@ cdef class CertifiedSparring(Bandit):
         cdef int which, seat
         for which in range(2):
             for seat in range(self.n_arms):
-                samples[which, seat] = self.samples.get(which, seat) if seat < self.n_active else 0
+                samples[which, seat] = get(self.samples, which, seat) if seat < self.n_active else 0
 
     def _state(self):
         self._gather()

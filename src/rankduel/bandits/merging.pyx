@@ -9,7 +9,7 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memmove, memset
 
 from rankduel.bandits.base cimport FIRST, TIE, Bandit, duel_t, outcome_t
-from rankduel.bandits.certificate cimport FAR, Certificate, Eliminations
+from rankduel.bandits.certificate cimport FAR, Certificate, Eliminations, even, hear
 from rankduel.bandits.elimination import Hoeffding, elimination_from
 from rankduel.bandits.parameters import number, whole
 from rankduel.randomness import generator
@@ -139,9 +139,9 @@ cdef class Merging(Bandit):
         self.fought[loser] += 1
         self.count(batch, self.place[winner], self.place[loser], &wins, &losses)  # line 16
         if self.certificate is not None:
-            if self.certificate.hear(winner, loser, losses - 1, wins, 0.5, FAR) and self.n_alive > 1:
+            if hear(self.certificate, winner, loser, losses - 1, wins, 0.5, FAR) and self.n_alive > 1:
                 self.eliminate(loser, winner)
-            elif self.n_batches == 1 and self.certificate.even(wins, losses):
+            elif self.n_batches == 1 and even(self.certificate, wins, losses):
                 self.tied = self.all_even()
             return 0
         # Line 10: remove a_i if u_ij < 1/2. Only this pair's bound has fallen; all others grow with t.
@@ -158,7 +158,7 @@ cdef class Merging(Bandit):
         cdef int i, j
         for i in range(batch.size):
             for j in range(i):
-                if not self.certificate.even(self.wins_of(batch, i, j), self.wins_of(batch, j, i)):
+                if not even(self.certificate, self.wins_of(batch, i, j), self.wins_of(batch, j, i)):
                     return False
         return True
 

@@ -5,15 +5,9 @@ import numpy as np
 cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
-from rankduel.bandits.samples cimport fetch
-
 cnp.import_array()
 
 cdef int FEWEST = 10  # bits of the first size
-
-
-cdef inline uint64_t key_of(int i, int j) noexcept nogil:
-    return (<uint64_t>i << 32 | <uint64_t>j) if i < j else (<uint64_t>j << 32 | <uint64_t>i)
 
 
 cdef inline int low_of(uint64_t key) noexcept nogil:
@@ -38,16 +32,6 @@ cdef class Pairs:
         self._memory = np.zeros((self.size, sizeof(meeting_t)), np.uint8)  # NumPy asks for large pages where it is large
         self.meetings = <meeting_t *>cnp.PyArray_DATA(self._memory)
         return 0
-
-    cdef meeting_t *find(self, int i, int j) noexcept nogil:
-        """The meeting of two arms, NULL if they have not met. The pointer is good until the next `meet`."""
-        cdef uint64_t key = key_of(i, j)
-        cdef int64_t at = place(self, key)
-        return &self.meetings[at] if self.meetings[at].key == key else NULL
-
-    cdef void fetch(self, int i, int j) noexcept nogil:
-        """Have the meeting of two arms brought near."""
-        fetch(&self.meetings[first_place(self, key_of(i, j))])
 
     cdef meeting_t *meet(self, int i, int j, const uint8_t *gone, int32_t *lead) except NULL nogil:
         """The meeting of two arms, made if they have not met. Pairs of `gone` arms may be forgotten here, but for who won
@@ -129,16 +113,3 @@ cdef class Pairs:
         for k in range(len(table)):
             meeting = self.meet(<int>row[4 * k], <int>row[4 * k + 1], NULL, NULL)
             meeting.low, meeting.high = <uint32_t>row[4 * k + 2], <uint32_t>row[4 * k + 3]
-
-
-cdef inline int64_t first_place(Pairs pairs, uint64_t key) noexcept nogil:
-    """Where to look for a key first."""
-    return <int64_t>((key * <uint64_t>0x9E3779B97F4A7C15) >> pairs.shift)
-
-
-cdef int64_t place(Pairs pairs, uint64_t key) noexcept nogil:
-    """Where a key is, or should be."""
-    cdef int64_t at = first_place(pairs, key)
-    while pairs.meetings[at].key and pairs.meetings[at].key != key:
-        at = (at + 1) & (pairs.size - 1)
-    return at
