@@ -13,7 +13,6 @@ from rankduel.live.storage import (
     Change,
     Created,
     Entry,
-    Issue,
     Kept,
     KeyRow,
     Noted,
@@ -41,7 +40,7 @@ def row(number: int, query: str | None = None, **more: Any) -> DuelRow:
 
 def test_what_is_committed_is_read(url: str) -> None:
     storage = storage_at(url)
-    done = storage.commit([("x", Created(0.0, {"a": 1})), ("x", Issue(row(1, "q"))), ("y", Created(0.0, {}))])
+    done = storage.commit([("x", Created(0.0, {"a": 1})), ("x", row(1, "q")), ("y", Created(0.0, {}))])
     assert done.results[1] == row(1, "q")
     done = storage.commit([("x", Tell(1, 1, None, "tie", 2.0)), ("x", Tell(1, 2, row(2), "first", 1.5))])
     assert done.results == [Told(Status.ACCEPTED, "tie"), Told(Status.ACCEPTED, "first")]
@@ -76,7 +75,7 @@ def test_a_batch_is_written_whole_or_not_at_all(url: str) -> None:
     storage = storage_at(url)
     storage.commit([("x", Created(0.0, {}))])
     with pytest.raises(rd.StorageError, match="no tournament 'y'"):
-        storage.commit([("x", Issue(row(1))), ("x", Tell(1, 1, None, "tie", 2.0)), ("y", Sweep(0.0))])
+        storage.commit([("x", row(1)), ("x", Tell(1, 1, None, "tie", 2.0)), ("y", Sweep(0.0))])
     assert [event.number for event in storage.read("x")] == [1]
     assert storage.duel("x", 1, 1) is None
     assert storage.counts("x") == {}
@@ -112,7 +111,7 @@ def test_of_a_tell_and_a_sweep_together_the_first_one_counts(url: str) -> None:
     """Also in one transaction: no duel is both told and expired."""
     storage = storage_at(url)
     tells = {number: Tell(1, number, None, "tie", 8.0) for number in (1, 2)}
-    storage.commit([("x", Created(0.0, {})), *(("x", Issue(row(number))) for number in (1, 2, 3))])
+    storage.commit([("x", Created(0.0, {})), *(("x", row(number)) for number in (1, 2, 3))])
     done = storage.commit([("x", tells[1]), ("x", Sweep(9.5)), ("x", tells[2])])
     assert done.results == [Told(Status.ACCEPTED, "tie"), 2, Told(Status.LATE, "tie")]
     assert {duel.number: duel.state for duel in storage.duels("x", 5)} == {1: "told", 2: "late", 3: "expired"}
@@ -123,7 +122,7 @@ def test_of_a_tell_and_a_sweep_together_the_first_one_counts(url: str) -> None:
 
 def test_a_ticket_of_a_lost_ask_whose_query_was_asked_again(url: str) -> None:
     storage = storage_at(url)
-    storage.commit([("x", Created(0.0, {})), ("x", Issue(row(1, "q")))])
+    storage.commit([("x", Created(0.0, {})), ("x", row(1, "q"))])
     lost = Tell(1, 2, row(2, "q"), "first", 2.0)
     assert storage.commit([("x", lost)]).results == [Told(Status.ACCEPTED, "first")]
     assert storage.commit([("x", lost), ("x", lost)]).results == [Told(Status.DUPLICATE, "first")] * 2
@@ -136,7 +135,7 @@ def test_a_ticket_of_a_lost_ask_whose_query_was_asked_again(url: str) -> None:
 def test_signals_are_kept_once(url: str) -> None:
     storage = storage_at(url)
     click = SignalRow(1, 1, "k", 3.0, "click", "d1", 2, None)
-    storage.commit([("x", Created(0.0, {})), ("x", Issue(row(1, "q"))), ("x", Show(1, 1, None, "{}", 2.0))])
+    storage.commit([("x", Created(0.0, {})), ("x", row(1, "q")), ("x", Show(1, 1, None, "{}", 2.0))])
     dwell = click._replace(key="j", action="dwell", dwell=0.1 + 0.2)
     batch: list[tuple[str, Entry]] = [("x", click), ("x", dwell), ("x", click), ("x", click._replace(number=7))]
     statuses = [Status.ACCEPTED, Status.ACCEPTED, Status.DUPLICATE, Status.UNKNOWN]
@@ -166,7 +165,7 @@ def entries(chance: random.Random, time: float, sessions: int) -> list[tuple[str
         outcome = chance.choice(["first", "second", "tie", None])
         given = row if chance.random() < 0.5 else None
         made: list[Entry] = [
-            Issue(row),
+            row,
             Tell(session, number, given, outcome, time, chance.choice([None, "{}"])),
             Show(session, number, given, f"[{number}]", time),
             Void(session, number, time, {"reason": "why?"}),
@@ -184,8 +183,8 @@ def entries(chance: random.Random, time: float, sessions: int) -> list[tuple[str
     seen: set[tuple[Any, ...]] = set()
     for _ in range(chance.choice([1, 2, 30])):
         name, entry = chance.choice("xyz"), one()
-        if isinstance(entry, Issue):  # which of two for one query in one batch comes first is free
-            keys = {(name, entry.row.query or chance.random()), (name, entry.row.session, entry.row.number)}
+        if isinstance(entry, DuelRow):  # which of two for one query in one batch comes first is free
+            keys = {(name, entry.query or chance.random()), (name, entry.session, entry.number)}
             if keys & seen:
                 continue
             seen |= keys
@@ -223,7 +222,7 @@ def test_both_databases_do_the_same(seed: int, tmp_path: Path, postgres: Server)
         mine, theirs = own.commit(batch), shared.commit(batch)
         assert (mine.events, mine.counts) == (theirs.events, theirs.counts)
         for (_, entry), a, b in zip(batch, mine.results, theirs.results, strict=True):
-            assert a == b or isinstance(entry, Issue)  # SQLite's only asker knows already what a query has
+            assert a == b or isinstance(entry, DuelRow)  # SQLite's only asker knows already what a query has
     assert everything(own) == everything(shared)
     own.close()
     shared.close()

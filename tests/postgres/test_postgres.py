@@ -18,7 +18,7 @@ from postgres.server import Server
 from rankduel.live import DuelRow, Tournament, storage_at
 from rankduel.live.postgres import PostgresStorage
 from rankduel.live.state import State
-from rankduel.live.storage import Created, Issue, Tell
+from rankduel.live.storage import Created, Tell
 from rankduel.live.tickets import Tickets
 
 FIRST, TIE = rd.Outcome.FIRST, rd.Outcome.TIE
@@ -415,8 +415,8 @@ def test_texts_and_numbers_survive_alone_and_together(url: str) -> None:
         for number, text in enumerate(texts)
     ]
     storage.commit([("x", Created(0.0, {}))])
-    storage.commit([("x", Issue(rows[0]))])
-    storage.commit([("x", Issue(row)) for row in rows[1:]])
+    storage.commit([("x", rows[0])])
+    storage.commit([("x", row) for row in rows[1:]])
     assert storage.duels("x", 10) == rows[::-1]
     assert storage.duels_of("x", texts) == dict(zip(texts, rows, strict=True))
     storage.commit([("x", Tell(1, row.number, None, "tie", 3.0, page=f"{row.page}!")) for row in rows])

@@ -16,7 +16,7 @@ from rankduel.live.memory import Memory
 from rankduel.live.recent import Recent
 from rankduel.live.safety import chosen
 from rankduel.live.settings import DAY
-from rankduel.live.storage import Issue, Noted
+from rankduel.live.storage import Noted
 
 __all__ = ["Desk"]
 
@@ -30,7 +30,7 @@ class _Round:
     time: float
     known: dict[str, DuelRow]  # by query
     closed: str | None  # why nobody gets a duel
-    new: list[Issue] = field(default_factory=list)
+    new: list[DuelRow] = field(default_factory=list)
     refused: Counter[str] = field(default_factory=Counter)  # by why
 
 
@@ -71,7 +71,7 @@ class Desk:
             this = _Round(memory.time(), known, self._closed())
             duels = [self._ask(query, client, this) for query, client in checked]
             memory.unwritten += len(this.new)
-        if this.new and storage.shared and any(issue.row.query is not None for issue in this.new):
+        if this.new and storage.shared and any(row.query is not None for row in this.new):
             duels = self._agree(duels, this.new)
         elif this.new:
             memory.writer.put_soon(memory.name, this.new)
@@ -108,17 +108,17 @@ class Desk:
             self._clients[client] += 1
         if query is not None:
             this.known[query] = self._recent[query] = row
-        this.new.append(Issue(row))
+        this.new.append(row)
         return self._live(row, id, seed)
 
-    def _agree(self, duels: list[LiveDuel], new: list[Issue]) -> list[LiveDuel]:
+    def _agree(self, duels: list[LiveDuel], new: list[DuelRow]) -> list[LiveDuel]:
         """Where other processes ask, too: the duel that a query has is the one that was written first."""
         memory = self.memory
         try:
             rows: list[DuelRow] = memory.write(new)
         except StorageError:
             return self._without_storage(len(duels))
-        stored = {issue.row.id: row for issue, row in zip(new, rows, strict=True)}
+        stored = {asked.id: row for asked, row in zip(new, rows, strict=True)}
         with memory.lock:
             memory.unwritten = max(0, memory.unwritten - sum(id != row.id for id, row in stored.items()))
             return [self._again(stored[duel.id]) if duel.id in stored else duel for duel in duels]

@@ -13,7 +13,6 @@ from rankduel.live.storage import (
     Change,
     Created,
     Entry,
-    Issue,
     Kept,
     Noted,
     Opened,
@@ -27,7 +26,7 @@ from rankduel.live.storage import (
 
 __all__ = ["LIGHT", "Page", "Taken", "digest"]
 
-LIGHT = frozenset({Issue, Noted})  # entries that may be lost in a crash
+LIGHT = frozenset({DuelRow, Noted})  # entries that may be lost in a crash
 _NAMING = (Tell, Show, Void, SignalRow)  # entries that name a duel
 _VOUCHED = (Tell, Show)  # and may bring it
 _MARKS = ", ".join("?" * len(DuelRow._fields))
@@ -75,7 +74,7 @@ class Page:
         for place, entry in enumerate(self.entries):
             if isinstance(entry, SignalRow):
                 self._signal(place, entry)
-            elif not isinstance(entry, Issue):
+            elif not isinstance(entry, DuelRow):
                 self.results[place] = writers[type(entry)](entry)
         self._save_signals()
         self._save_duels()
@@ -103,7 +102,7 @@ class Page:
 
         In the first case, a duel is given up for the one that its query has already; in the second, that is `Taken`.
         """
-        rows = [entry.row for entry in self.entries if isinstance(entry, Issue)]
+        rows = [entry for entry in self.entries if isinstance(entry, DuelRow)]
         theirs: dict[str, DuelRow] = {}
         if not self.at_once:
             self.issued = {(row.session, row.number): row for row in rows}
@@ -117,8 +116,8 @@ class Page:
                 for found in self.storage.fetch(self.storage.find_queries, (text(queries), self.owner)):
                     theirs[found[2]] = DuelRow(*found)
         for place, entry in enumerate(self.entries):
-            if isinstance(entry, Issue):
-                self.results[place] = theirs.get(entry.row.query or "", entry.row)
+            if isinstance(entry, DuelRow):
+                self.results[place] = theirs.get(entry.query or "", entry)
 
     def _insert(self, rows: Sequence[DuelRow]) -> int:
         """Write those that are not there, neither they nor another one of their query; how many they were."""

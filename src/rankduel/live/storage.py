@@ -11,7 +11,6 @@ __all__ = [
     "Committed",
     "Created",
     "Entry",
-    "Issue",
     "Kept",
     "KeyRow",
     "Noted",
@@ -36,12 +35,6 @@ class Created(NamedTuple):
 
 class Opened(NamedTuple):
     """A process begins to ask. The result is the number of its session, which no other one has."""
-
-
-class Issue(NamedTuple):
-    """A duel was asked for. The result is the duel: this one, or the one that its query has already."""
-
-    row: DuelRow
 
 
 class Show(NamedTuple):
@@ -122,7 +115,8 @@ class Noted(NamedTuple):
     counts: dict[str, int]
 
 
-Entry = Created | Opened | Issue | Show | Tell | SignalRow | Change | Void | Sweep | Kept | Noted
+# A duel that was asked for is an entry itself. Its result is a duel: this one, or the one that its query has already.
+Entry = DuelRow | Created | Opened | Show | Tell | SignalRow | Change | Void | Sweep | Kept | Noted
 
 
 class Committed(NamedTuple):

@@ -73,16 +73,7 @@ def _queries(body: Ask) -> list[tuple[str | None, str | None]]:
 
 def _out(duel: LiveDuel, query_id: str | None, method: str) -> DuelOut:
     return DuelOut(
-        duel=duel.id,
-        first=duel.first,
-        second=duel.second,
-        seed=duel.seed,
-        expires=duel.expires,
-        ticket=duel.ticket,
-        serve=duel.serve,
-        why=duel.why,
-        interleaving=method,
-        query_id=query_id,
+        duel.id, duel.first, duel.second, duel.seed, duel.expires, duel.ticket, duel.serve, duel.why, method, query_id
     )
 
 
