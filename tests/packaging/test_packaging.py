@@ -71,8 +71,11 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
             shutil.copytree(ROOT / "src", built.checkout / "src", ignore=unwanted)
             for name in ["pyproject.toml", "setup.py", "README.md", "LICENSE"]:
                 shutil.copy(ROOT / name, built.checkout)
+            quick = built.checkout / "quick-cc"  # the last -O counts: what is tested here need not be fast
+            quick.write_text(f'#!/bin/sh\nexec {sysconfig.get_config_var("CC")} "$@" -O0\n')
+            quick.chmod(0o755)
             # An sdist, and a wheel from it.
-            run(sys.executable, "-m", "build", "--no-isolation", "--outdir", built.dist, cwd=built.checkout)
+            run(sys.executable, "-m", "build", "--no-isolation", "--outdir", built.dist, cwd=built.checkout, CC=str(quick))
     return built
 
 
