@@ -33,6 +33,8 @@ $(VENV)/.ready: $(VENV)/.built
 demo: $(VENV)/.built
 	$(BIN)/rankduel demo --out results/demo
 
+# The tests start hundreds of processes: a module is compiled once for all of them.
+test: export PYTHONDONTWRITEBYTECODE :=
 test: check postgresql chromium
 	$(BIN)/pytest -n 2 --dist worksteal
 
