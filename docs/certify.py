@@ -346,7 +346,7 @@ def measure_adversaries(runs: int = 10_000) -> list[dict[str, Any]]:
     with ProcessPoolExecutor() as processes:
         for choose, n_arms, winner in ((boldest, 10, 0.505), (flatterer, 10, 0.505), (fresh_starts, 50, 0.505)):
             problem = best_first(rd.problems.random_tournament(n_arms=n_arms, winner=winner))
-            for spec in ("CertifiedSparring(delta=0.05)", "MergeDTS(elimination=Certified(delta=0.05))"):
+            for spec in ("CertifiedSparring(delta=0.05)", "Uniform(elimination=Certified(delta=0.05))"):
                 lose = partial(lost_to, choose, problem, spec)
                 lost = sum(processes.map(lose, range(runs), chunksize=50))
                 told.append({"who": choose.__name__, "K": n_arms, "bandit": spec, "runs": runs, "lost": lost})
