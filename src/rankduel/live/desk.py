@@ -13,14 +13,11 @@ from rankduel.live.checked import listed
 from rankduel.live.checked import name as a_name
 from rankduel.live.duels import DuelRow
 from rankduel.live.memory import Memory
-from rankduel.live.recent import Recent
 from rankduel.live.safety import chosen
 from rankduel.live.settings import DAY
 from rankduel.live.storage import Noted
 
 __all__ = ["Desk"]
-
-_RECENT = 20_000  # queries that are remembered while their duels are on the way to the disk
 
 
 @dataclass(slots=True)
@@ -44,7 +41,7 @@ class Desk:
         self._salt = bytes.fromhex(memory.state.settings.salt)
         self._session = session
         self._issued = 0  # in this session
-        self._recent: Recent[str, DuelRow] = Recent(_RECENT)  # duels by query that may not be in the storage yet
+        self._queries = memory.queries
         # How many duels each client was given on that day, where there is a cap.
         self._day = 0.0
         self._clients: dict[str, int] = {}
@@ -107,7 +104,9 @@ class Desk:
         if client in self._clients:
             self._clients[client] += 1
         if query is not None:
-            this.known[query] = self._recent[query] = row
+            this.known[query] = row
+            if self._queries is not None:
+                self._queries.note(query, row)
         this.new.append(row)
         return self._live(row, id, seed)
 
@@ -130,12 +129,16 @@ class Desk:
 
     def duels_of(self, queries: list[str]) -> dict[str, DuelRow]:
         """The duels of these queries, be they on their way to the storage, or there."""
-        if self._storage.shared:  # only the storage knows what others have asked
+        if self._queries is None:  # only the storage knows what others have asked
             return self._storage.duels_of(self.memory.name, queries)
         with self.memory.lock:
-            known = {query: row for query in queries if (row := self._recent.get(query)) is not None}
-            unknown = [query for query in queries if query not in known] if len(known) < len(queries) else []
-            return known | self._storage.duels_of(self.memory.name, unknown) if unknown else known
+            return self._queries.duels_of(queries)
+
+    def recognise(self, row: DuelRow) -> None:
+        """A duel has come back by its ticket. If it is of an earlier session, a crash may have swallowed the ask."""
+        if row.session != self._session and row.query is not None and self._queries is not None:
+            with self.memory.lock:
+                self._queries.note(row.query)
 
     # Whether there is a duel
 

@@ -37,6 +37,8 @@ class Keeper:
                 self.resolve()
                 self.sweep()
                 self.guard()
+            if memory.queries is not None:
+                memory.queries.load()
             memory.recover()
         except StorageError as error:
             if not memory.closed:

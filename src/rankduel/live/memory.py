@@ -12,6 +12,7 @@ from rankduel.interleaving import interleaving_from
 from rankduel.live.answers import Counts
 from rankduel.live.attribution import Attribution
 from rankduel.live.events import Event
+from rankduel.live.queries import Queries
 from rankduel.live.state import State
 from rankduel.live.storage import Entry, Noted, Storage
 from rankduel.live.tickets import Tickets
@@ -37,6 +38,7 @@ class Memory:
         self.lock = threading.RLock()
         self.method = interleaving_from(state.settings.interleaving)
         self.tickets = Tickets(name, self.storage.secret)
+        self.queries = None if self.storage.shared else Queries(self.storage, name, self.lock)
         self.failure: Exception | None = None
         self.closed = False
         self.counters = self.storage.counts(name)  # as far as they are durable

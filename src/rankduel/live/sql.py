@@ -97,6 +97,14 @@ class SqlStorage(Database):
             rows = self.look_up(self.find_queries, (text(queries), owner))
         return {row[2]: DuelRow(*row) for row in rows}
 
+    def queries(self, tournament: str, after: str, limit: int) -> list[str]:
+        """The queries that have a duel, in alphabetical order, after one of them or from "" on."""
+        rows = self.select(
+            "SELECT query FROM duels WHERE tournament = ? AND query > ? ORDER BY query LIMIT ?",
+            (self.owner(tournament), after, limit),
+        )
+        return [query for (query,) in rows]
+
     def look_up(self, statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
         """Read what was durable a moment ago."""
         return self.select(statement, values)

@@ -163,6 +163,9 @@ class Storage(Protocol):
     def duels_of(self, tournament: str, queries: list[str]) -> dict[str, DuelRow]:
         """The duels of these queries, for those that have one; perhaps not of those written in the last moment."""
 
+    def queries(self, tournament: str, after: str, limit: int) -> list[str]:
+        """The queries that have a duel, in alphabetical order, after one of them or from "" on."""
+
     def duels(self, tournament: str, limit: int, before: tuple[int, int] | None = None) -> list[DuelRow]:
         """The latest duels, or the latest ones before a session and number; newest first."""
 

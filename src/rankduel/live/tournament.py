@@ -299,7 +299,10 @@ class Tournament(Seen):
         if (numbers := numbers_of(text)) is not None:
             return *numbers, None
         ticket = self._memory.tickets.read(text)
-        return (0, 0, None) if ticket is None else (ticket.session, ticket.number, ticket)
+        if ticket is None:
+            return 0, 0, None
+        self._desk.recognise(ticket)
+        return ticket.session, ticket.number, ticket
 
     # Where it stands
 
