@@ -65,6 +65,8 @@ def known(what: str, stored: object, names: Iterable[str]) -> dict[str, Any]:
 
 def listed(what: str, given: Iterable[Any]) -> list[Any]:
     """A list, from anything but a text or a dictionary."""
+    if type(given) is list:  # as most are
+        return given
     if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
         raise TypeError(f"{what} must be a list, got {brief(given)}")
     return list(given)

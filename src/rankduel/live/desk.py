@@ -1,7 +1,6 @@
 """Who is given a duel: asked at the desk, which knows those it gave out a moment ago."""
 
 import secrets
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import partial
@@ -28,7 +27,11 @@ class _Round:
     known: dict[str, DuelRow]  # by query
     closed: str | None  # why nobody gets a duel
     new: list[DuelRow] = field(default_factory=list)
-    refused: Counter[str] = field(default_factory=Counter)  # by why
+    refused: dict[str, int] = field(default_factory=dict)  # how many, by why
+
+    def refuse(self, why: str) -> None:
+        """Count one who gets no duel."""
+        self.refused[f"serve {why}"] = self.refused.get(f"serve {why}", 0) + 1
 
 
 class Desk:
@@ -81,7 +84,7 @@ class Desk:
             return self._again(row)
         why = this.closed or self._refusal(query, client, this)
         if why is not None:
-            this.refused[f"serve {why}"] += 1
+            this.refuse(why)
             return self._no_duel(why)
         try:
             duel, seed = self._state.choose(id := f"{self._session}-{self._issued + 1}")
@@ -97,7 +100,7 @@ class Desk:
             this.time, expires,
         )  # fmt: skip
         if self._state.settings.shadow:
-            this.refused["serve shadow"] += 1
+            this.refuse("shadow")
             shadow = self._live(row, id, seed)
             shadow.id, shadow.sign, shadow.serve, shadow.why = None, None, "baseline", "shadow"
             return shadow
