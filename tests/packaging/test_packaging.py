@@ -75,7 +75,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
             quick.write_text(f'#!/bin/sh\nexec {sysconfig.get_config_var("CC")} "$@" -O0\n')
             quick.chmod(0o755)
             # An sdist, and a wheel from it.
-            run(sys.executable, "-m", "build", "--no-isolation", "--outdir", built.dist, cwd=built.checkout, CC=str(quick))
+            build = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(built.dist)]
+            run(*build, cwd=built.checkout, CC=str(quick))
     return built
 
 
