@@ -4,7 +4,7 @@ import os
 import random
 import sqlite3
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -14,6 +14,8 @@ import pytest
 from postgres.server import Server
 from rankduel.errors import StorageError
 from rankduel.live import Tournament, memory, upkeep
+from rankduel.live.sqlite import SqliteStorage
+from rankduel.live.storage import Kept
 from rankduel.live.upkeep import Finding, backup, upgrade, verify
 from rankduel.types import Outcome
 
@@ -100,6 +102,20 @@ def test_a_damaged_page_is_seen(played: str) -> None:
         file.seek(size // 2)
         file.write(os.urandom(4096))
     assert any(finding.level == "error" for finding in verify(played))
+
+
+def test_a_snapshot_that_makes_way_meanwhile_is_not_damaged(played: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = SqliteStorage.kept
+
+    def going(storage: SqliteStorage, tournament: str) -> Iterator[Kept]:
+        for each in kept(storage, tournament):
+            yield each
+            with closing(sqlite3.connect(storage.path)) as other:
+                other.execute("DELETE FROM snapshots")
+                other.commit()
+
+    monkeypatch.setattr(SqliteStorage, "kept", going)
+    assert wrong(played) == []
 
 
 def test_a_storage_in_use(played: str, tmp_path: Path) -> None:
