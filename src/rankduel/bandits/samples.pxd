@@ -2,6 +2,9 @@
 
 cdef extern from *:
     """
+    #if defined(__SSE2__)
+    #include <emmintrin.h>
+    #endif
     #if defined(__GNUC__)
     #define rankduel_fetch(address) __builtin_prefetch(address)
     #define rankduel_lowest_bit(bits) __builtin_ctz(bits)
@@ -9,9 +12,24 @@ cdef extern from *:
     #define rankduel_fetch(address) ((void)(address))
     static int rankduel_lowest_bit(int bits) { int k = 0; while (!(bits >> k & 1)) k++; return k; }
     #endif
+
+    static inline int rankduel_reach(const double *line, double value) {
+    #if defined(__SSE2__)
+        const __m128d bar = _mm_set1_pd(value);
+        int bits = 0;
+        for (int k = 0; k < 8; k += 2)
+            bits |= _mm_movemask_pd(_mm_cmpge_pd(_mm_loadu_pd(line + k), bar)) << k;
+    #else
+        int bits = 0;
+        for (int k = 0; k < 8; k++)
+            bits |= (line[k] >= value) << k;
+    #endif
+        return bits;
+    }
     """
     void fetch "rankduel_fetch"(const void *address) noexcept nogil  # it will be needed soon
     int lowest_bit "rankduel_lowest_bit"(int bits) noexcept nogil  # of some that are set
+    int reach "rankduel_reach"(const double *line, double value) noexcept nogil  # a bit for each that is as large
 
 cdef enum:
     BITS = 3
@@ -33,17 +51,21 @@ cdef class Samples:
 # Here, and not in the class, so that a kernel that uses them has them within.
 
 cdef inline void put(Samples samples, int which, int seat, double value) noexcept nogil:
-    """A new sample, up to where it makes no difference."""
+    """A new sample, up to where it makes no difference. Only where the best of eight has fallen are the eight compared."""
     cdef int level, place = seat
     cdef double *line = samples.levels[0][place >> BITS].of[which]
-    line[place & (WIDTH - 1)] = value
+    cdef double *best = &line[place & (WIDTH - 1)]
+    cdef double before = best[0]
+    best[0] = value
     for level in range(1, samples.n_levels):
         place >>= BITS
-        value = largest(line)
+        best = &samples.levels[level][place >> BITS].of[which][place & (WIDTH - 1)]
+        if value < best[0]:
+            if before < best[0]:
+                return
+            value = largest(line)
         line = samples.levels[level][place >> BITS].of[which]
-        if line[place & (WIDTH - 1)] == value:
-            return
-        line[place & (WIDTH - 1)] = value
+        before, best[0] = best[0], value
 
 
 cdef inline int best(Samples samples, int which) noexcept nogil:
@@ -105,7 +127,4 @@ cdef inline double largest(const double *line) noexcept nogil:
 
 cdef inline int where(const double *line, double value) noexcept nogil:
     """Where in a line its largest value is; the first where several are. Bits, for a processor cannot guess the place."""
-    cdef int k, bits = 1 << (WIDTH - 1)
-    for k in range(WIDTH - 1):
-        bits |= (line[k] >= value) << k
-    return lowest_bit(bits)
+    return lowest_bit(reach(line, value) | 1 << (WIDTH - 1))
