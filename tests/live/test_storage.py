@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from base64 import urlsafe_b64decode
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,7 +20,7 @@ from live.learning import learnt
 from rankduel.live import Counts, DuelRow, Event, Tournament, memory
 from rankduel.live.sqlite import SqliteStorage
 from rankduel.live.state import State
-from rankduel.live.storage import Committed, Entry, Noted, Sweep
+from rankduel.live.storage import Committed, Entry, Noted, Sweep, Tell
 from rankduel.live.tickets import Tickets
 from rankduel.live.writer import Writer
 
@@ -199,6 +200,80 @@ def test_what_nobody_waits_for_is_written_soon() -> None:
     writer.put_soon("x", [NOTED])
     assert done.wait(timeout=60)
     writer.close()
+
+
+ROWS = [DuelRow(1, number, None, None, 0, 1, None, None, issued=0.0, expires=60.0) for number in range(1, 6)]
+
+
+def told(row: DuelRow) -> Tell:
+    return Tell(row.session, row.number, None, "tie", time=1.0)
+
+
+def test_a_duel_is_written_with_the_first_entry_that_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rankduel.live.writer._HELD", 600.0)
+    storage: Any = FailingStorage()
+    writer = Writer(storage)
+    writer.issue("x", ROWS)
+    writer.issue("y", ROWS[:1])
+    # The results are those of what was put, not of what went with it.
+    assert writer.put("x", [told(ROWS[3]), NOTED, told(ROWS[1])]).result() == [told(ROWS[3]), NOTED, told(ROWS[1])]
+    assert writer.put("x", [told(ROWS[3])]).result() == [told(ROWS[3])]
+    assert writer.put("x", [Sweep(1.0)]).result() == [Sweep(1.0)]  # it may mean any
+    writer.issue("x", ROWS[:1])
+    writer.flush("y")
+    writer.issue("x", ROWS[1:2])
+    writer.close()
+    assert storage.batches == [
+        [("x", ROWS[3]), ("x", ROWS[1]), ("x", told(ROWS[3])), ("x", NOTED), ("x", told(ROWS[1]))],
+        [("x", told(ROWS[3]))],
+        [("x", ROWS[0]), ("x", ROWS[2]), ("x", ROWS[4]), ("y", ROWS[0]), ("x", Sweep(1.0))],
+        [("x", ROWS[0])],
+        [("x", ROWS[1])],
+    ]
+
+
+def test_duels_that_nobody_names_are_written_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rankduel.live.writer._HELD", 0.01)
+    storage: Any = FailingStorage()
+    writer = Writer(storage)
+    for row in ROWS:
+        writer.issue("x", [row])
+        time.sleep(0.005)
+    for _ in range(6000):
+        if sum(map(len, storage.batches)) == len(ROWS):
+            break
+        time.sleep(0.01)
+    assert [entry for batch in storage.batches for entry in batch] == [("x", row) for row in ROWS]
+    writer.close()
+
+
+def test_who_brings_duels_waits_while_there_is_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rankduel.live.writer._HELD", 0.2)
+    monkeypatch.setattr("rankduel.live.writer._FULL", 3)
+    storage: Any = FailingStorage()
+    writer = Writer(storage)
+    for row in ROWS:  # the fourth waits until the first three are written
+        writer.issue("x", [row])
+    assert storage.batches[0] == [("x", row) for row in ROWS[:3]]
+    writer.close()
+    assert sum(map(len, storage.batches)) == len(ROWS)
+
+
+def test_a_duel_that_is_told_soon_is_written_once(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rankduel.live.writer._HELD", 600.0)
+    with create(url) as t:
+        statements: list[str] = []
+        t.storage._writer.set_trace_callback(statements.append)  # type: ignore[attr-defined]
+        for number in range(3):
+            t.tell(t.ask(f"query {number}"), FIRST)
+        assert sum("INTO duels" in statement for statement in statements) == 3
+        assert not any(
+            "DO UPDATE SET state" in statement or statement.startswith("SELECT")
+            for statement in statements
+            if "duels" in statement
+        )
+        assert t.counts == Counts(issued=3, told=3)
+        assert t.ask("query 1").id == "1-2"
 
 
 def test_a_full_disk_loses_nothing_acknowledged(url: str) -> None:

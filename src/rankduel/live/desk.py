@@ -71,9 +71,11 @@ class Desk:
             this = _Round(memory.time(), known, self._closed())
             duels = [self._ask(query, client, this) for query, client in checked]
             memory.unwritten += len(this.new)
-        if this.new and storage.shared and any(row.query is not None for row in this.new):
+        if this.new and not storage.shared:
+            memory.writer.issue(memory.name, this.new)
+        elif any(row.query is not None for row in this.new):
             duels = self._agree(duels, this.new)
-        elif this.new:
+        elif this.new:  # others may be told of them
             memory.writer.put_soon(memory.name, this.new)
         if this.refused:
             memory.writer.put_soon(memory.name, [Noted(this.refused)])

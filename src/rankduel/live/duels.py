@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import NamedTuple
 
-__all__ = ["OPEN", "DuelRow", "Settled", "Status", "numbers_of", "settle"]
+__all__ = ["OPEN", "DuelRow", "Status", "numbers_of", "settle"]
 
 OPEN = ("issued", "shown")  # the states of a duel that may still be told
 
@@ -57,32 +57,30 @@ def numbers_of(id: str) -> tuple[int, int] | None:
     return (int(session), int(number)) if session.isdecimal() and number.isdecimal() else None
 
 
-class Settled(NamedTuple):
-    """What a tell does to a duel: how it is answered, and the duel afterwards; None if nothing changes."""
+def settle(
+    row: DuelRow | None, outcome: str | None, time: float, page: str | None = None
+) -> tuple[Status, DuelRow | None]:
+    """Tell the outcome of a duel at a time: how that is answered, and the duel afterwards; None if nothing changes.
 
-    status: Status
-    row: DuelRow | None
-
-
-def settle(row: DuelRow | None, outcome: str | None, time: float, page: str | None = None) -> Settled:
-    """Tell the outcome of a duel at a time. The outcome None says that there is nothing to learn from it.
+    The outcome None says that there is nothing to learn from it.
 
     >>> row = DuelRow(1, 1, None, None, 4, 2, None, None, issued=0.0, expires=60.0)
-    >>> settle(row, "first", 5.0).row.state
-    'told'
-    >>> settle(row, "first", 61.0).status, settle(row._replace(state="told", outcome="tie"), "first", 6.0).status
-    (<Status.LATE: 'late'>, <Status.CONFLICT: 'conflict'>)
+    >>> status, after = settle(row, "first", 5.0)
+    >>> status.value, after.state
+    ('accepted', 'told')
+    >>> settle(row, "first", 61.0)[0], settle(after, "tie", 6.0)
+    (<Status.LATE: 'late'>, (<Status.CONFLICT: 'conflict'>, None))
     """
     if row is None:
-        return Settled(Status.UNKNOWN, None)
+        return Status.UNKNOWN, None
     if row.state in OPEN and time < row.expires:
-        return Settled(Status.ACCEPTED, _after(row, "no_signal" if outcome is None else "told", outcome, page))
+        return Status.ACCEPTED, _after(row, "no_signal" if outcome is None else "told", outcome, page)
     if row.state in OPEN or row.state == "expired":
-        return Settled(Status.LATE, _after(row, "late", outcome, page))
+        return Status.LATE, _after(row, "late", outcome, page)
     if row.state == "void":
-        return Settled(Status.LATE, None)
-    return Settled(Status.DUPLICATE if row.outcome == outcome else Status.CONFLICT, None)
+        return Status.LATE, None
+    return Status.DUPLICATE if row.outcome == outcome else Status.CONFLICT, None
 
 
 def _after(row: DuelRow, state: str, outcome: str | None, page: str | None) -> DuelRow:
-    return DuelRow._make((*row[:10], state, outcome, page or row.page))
+    return DuelRow(*row[:10], state, outcome, page or row.page)

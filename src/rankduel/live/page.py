@@ -10,6 +10,7 @@ from rankduel.live.database import COLUMNS, Database, text
 from rankduel.live.duels import OPEN, DuelRow, Status, settle
 from rankduel.live.events import Event
 from rankduel.live.storage import (
+    NAMING,
     Change,
     Created,
     Entry,
@@ -27,8 +28,7 @@ from rankduel.live.storage import (
 __all__ = ["LIGHT", "Page", "Taken", "digest"]
 
 LIGHT = frozenset({DuelRow, Noted})  # entries that may be lost in a crash
-_NAMING = (Tell, Show, Void, SignalRow)  # entries that name a duel
-_VOUCHED = (Tell, Show)  # and may bring it
+_VOUCHED = (Tell, Show)  # entries that may bring the duel they name
 _MARKS = ", ".join("?" * len(DuelRow._fields))
 _DUELS = f"INSERT INTO duels (tournament, {COLUMNS}) VALUES (?, {_MARKS}) ON CONFLICT"
 _INSERT = f"{_DUELS} DO NOTHING"
@@ -105,7 +105,7 @@ class Page:
         rows = [entry for entry in self.entries if isinstance(entry, DuelRow)]
         theirs: dict[str, DuelRow] = {}
         if not self.at_once:
-            self.issued = {(row.session, row.number): row for row in rows}
+            self.issued = {row[:2]: row for row in rows}
             if len(self.issued) < len(rows):
                 raise Taken
             self.duels.update(self.issued)
@@ -127,10 +127,10 @@ class Page:
 
     def _find(self) -> None:
         """The duels that entries name; those that only a ticket knows are written now."""
-        named = [entry for entry in self.entries if isinstance(entry, _NAMING)]
-        self._look_up({(entry.session, entry.number) for entry in named} - self.issued.keys())
+        named = [entry for entry in self.entries if isinstance(entry, NAMING)]
+        self._look_up({entry[:2] for entry in named} - self.issued.keys())
         for entry in named:
-            key = entry.session, entry.number
+            key = entry[:2]
             if key not in self.duels and isinstance(entry, _VOUCHED) and (row := entry.row) is not None:
                 self.counts["recovered asks"] += 1
                 if not self._insert([row]) and row.query is not None:  # the query has another duel by now
@@ -148,7 +148,7 @@ class Page:
                 self.duels[found[0], found[1]] = DuelRow(*found)
 
     def _tell(self, entry: Tell) -> Told:
-        key = entry.session, entry.number
+        key = entry[:2]
         row = self.duels.get(key)
         status, after = settle(row, entry.outcome, max(entry.time, self.time), entry.page)
         if after is None or row is None:
@@ -174,7 +174,7 @@ class Page:
                 self.counts["expired"] += duels * (before in OPEN)
 
     def _show(self, entry: Show) -> Status:
-        key = entry.session, entry.number
+        key = entry[:2]
         row = self.duels.get(key)
         if row is None:
             return Status.UNKNOWN
@@ -189,7 +189,7 @@ class Page:
         return Status.ACCEPTED
 
     def _void(self, entry: Void) -> str | None:
-        key = entry.session, entry.number
+        key = entry[:2]
         row = self.duels.get(key)
         if row is None:
             return None

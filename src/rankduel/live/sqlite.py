@@ -22,20 +22,20 @@ __all__ = ["OURS", "SqliteStorage", "lock_file"]
 
 OURS = 0x52414E4B  # "RANK": what SQLite calls the application id
 _MOMENT = 0.05  # seconds
-_AT_ONCE = 50  # rows of an INSERT
+_AT_ONCE = (256, 64, 16, 4)  # rows of an INSERT
 _MAPPED = 2**32  # bytes of the file that are read in place
 _TABLES = tables(id="INTEGER PRIMARY KEY", int="INTEGER", float="REAL", bytes="BLOB", clustered="WITHOUT ROWID")
 
 
 @cache
-def _for_many(statement: str) -> str | None:
-    """A statement that inserts many rows at once, from one that inserts a single row; None for others.
+def _for_many(statement: str, rows: int) -> str | None:
+    """A statement that inserts so many rows at once, from one that inserts a single row; None for others.
 
-    >>> _for_many("INSERT INTO t (a, b) VALUES (?, ?) ON CONFLICT DO NOTHING").count("(?, ?)") == _AT_ONCE
-    True
+    >>> _for_many("INSERT INTO t (a, b) VALUES (?, ?) ON CONFLICT DO NOTHING", 2)
+    'INSERT INTO t (a, b) VALUES (?, ?), (?, ?) ON CONFLICT DO NOTHING'
     """
     found = re.fullmatch(r"(INSERT .* VALUES )(\([?, ]+\))(.*)", statement)
-    return found and f"{found[1]}{', '.join([found[2]] * _AT_ONCE)}{found[3]}"
+    return found and f"{found[1]}{', '.join([found[2]] * rows)}{found[3]}"
 
 
 class SqliteStorage(SqlStorage):
@@ -101,11 +101,11 @@ class SqliteStorage(SqlStorage):
     def run_many(self, statement: str, rows: Sequence[Sequence[Any]]) -> int:
         """Write, in a transaction; how many rows have changed. Other threads run while it inserts many rows at once."""
         changed = start = 0
-        if len(rows) >= _AT_ONCE and (many := _for_many(statement)) is not None:
-            while start + _AT_ONCE <= len(rows):
-                end = start + _AT_ONCE
-                changed += self._writer.execute(many, list(chain.from_iterable(rows[start:end]))).rowcount
-                start = end
+        for size in _AT_ONCE:
+            while start + size <= len(rows) and (many := _for_many(statement, size)) is not None:
+                values = list(chain.from_iterable(rows[start : start + size]))
+                changed += self._writer.execute(many, values).rowcount
+                start += size
         if start < len(rows):
             changed += self._writer.executemany(statement, rows[start:]).rowcount
         return changed

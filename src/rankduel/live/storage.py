@@ -7,6 +7,7 @@ from rankduel.live.duels import DuelRow, Status
 from rankduel.live.events import Event
 
 __all__ = [
+    "NAMING",
     "Change",
     "Committed",
     "Created",
@@ -115,6 +116,7 @@ class Noted(NamedTuple):
     counts: dict[str, int]
 
 
+NAMING = (Tell, Show, SignalRow, Void)  # entries that name a duel
 # A duel that was asked for is an entry itself. Its result is a duel: this one, or the one that its query has already.
 Entry = DuelRow | Created | Opened | Show | Tell | SignalRow | Change | Void | Sweep | Kept | Noted
 

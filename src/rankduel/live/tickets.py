@@ -12,6 +12,8 @@ __all__ = ["Tickets"]
 
 _KNOWN = 20_000  # tickets that need not be read when they come back: their duels are remembered
 _MAC = 16  # bytes of HMAC-SHA256: 128 bits
+_BLOCK = 64  # bytes that SHA-256 takes in at once
+_INNER, _OUTER = (bytes(byte ^ pad for byte in range(256)) for pad in (0x36, 0x5C))
 _LONGEST = 2_000  # characters of a ticket
 _NUMBERS = Struct("<QQIIddB")  # session, number, first, second, issued, expires, bytes of the next
 _ODDS = Struct("<dd")  # the propensities, where there are some
@@ -30,14 +32,18 @@ class Tickets:
     """
 
     def __init__(self, tournament: str, secret: bytes) -> None:
-        self._signing = hmac.new(secret, tournament.encode() + b"\n", sha256)  # what is the same for all tickets
+        # HMAC-SHA256 as RFC 2104 has it, begun with what is the same for all tickets.
+        key = (sha256(secret).digest() if len(secret) > _BLOCK else secret).ljust(_BLOCK, b"\0")
+        self._inner = sha256(key.translate(_INNER) + tournament.encode() + b"\n")
+        self._outer = sha256(key.translate(_OUTER))
         self._made: Recent[str, DuelRow] = Recent(_KNOWN)
 
     def of(self, row: DuelRow) -> str:
         """The ticket of a duel."""
-        odds = b"" if row.first_propensity is None else _ODDS.pack(row.first_propensity, row.second_propensity)
-        numbers = _NUMBERS.pack(row.session, row.number, row.first, row.second, row.issued, row.expires, len(odds))
-        body = numbers + odds + f"{row.client or ''},{row.query or ''}".encode()
+        session, number, query, client, first, second, first_odds, second_odds, issued, expires = row[:10]
+        odds = b"" if first_odds is None else _ODDS.pack(first_odds, second_odds)
+        numbers = _NUMBERS.pack(session, number, first, second, issued, expires, len(odds))
+        body = numbers + odds + f"{client or ''},{query or ''}".encode()
         ticket = b2a_base64(self._mac(body) + body, newline=False).translate(_SAFE, b"=").decode()
         self._made[ticket] = row
         return ticket
@@ -66,6 +72,7 @@ class Tickets:
 
     def _mac(self, body: bytes) -> bytes:
         """HMAC-SHA256 of the tournament's name, a new line and the body."""
-        signing = self._signing.copy()
-        signing.update(body)
-        return signing.digest()[:_MAC]
+        inner, outer = self._inner.copy(), self._outer.copy()
+        inner.update(body)
+        outer.update(inner.digest())
+        return outer.digest()[:_MAC]

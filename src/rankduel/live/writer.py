@@ -8,17 +8,21 @@ from time import monotonic
 from typing import Any
 
 from rankduel.errors import StorageError
+from rankduel.live.duels import DuelRow
 from rankduel.live.events import Event
 from rankduel.live.storage import Committed, Entry, Storage
+from rankduel.live.tray import Tray
 
 __all__ = ["Happened", "Writer"]
 
 _LINGER = 0.02  # seconds that entries nobody waits for may lie, so that more go with them
+_HELD = 0.05  # seconds that duels are held back, or twice as many, so that most are told when they are written
 _GATHER = 0.001  # seconds to wait for as many as waited for the last commit: they come back at about the same time
 _FULL = 100_000  # entries that may lie; then whoever brings more waits
 _LARGEST = 5_000  # entries of a commit
 
 Happened = Callable[[list[Event], dict[str, int]], None]
+_Put = tuple[str, Sequence[Entry], Future[list[Any]] | None]
 
 
 class Writer:
@@ -33,8 +37,9 @@ class Writer:
         self.storage = storage
         self.listeners: dict[str, Happened] = {}  # by the name of the tournament
         self.failure: Exception | None = None  # of the last commit
-        self._queue: list[tuple[str, Sequence[Entry], Future[list[Any]] | None]] = []
+        self._queue: list[_Put] = []
         self._lying = 0  # entries in the queue
+        self._tray = Tray(_HELD)
         self._waiting = 0  # puts in the queue that somebody waits for
         self._crowd = 0  # who waited for the last commit
         self._idle = self._closing = self._orphaned = False
@@ -51,20 +56,32 @@ class Writer:
         self._put(tournament, entries, future)
         return future
 
+    def issue(self, tournament: str, rows: Sequence[DuelRow]) -> None:
+        """Write duels that were asked for: with the first entry that names them, or a little later."""
+        with self._lock:
+            self._wait_for_room()
+            if self._idle and not self._tray:
+                self._work.notify()  # from now on there is something to wait for
+            self._tray.put(tournament, rows)
+
     def put_soon(self, tournament: str, entries: Sequence[Entry]) -> None:
         """Write entries that nobody waits for: with the next commit, or a little later."""
         self._put(tournament, entries, None)
 
     def _put(self, tournament: str, entries: Sequence[Entry], future: Future[list[Any]] | None) -> None:
         with self._lock:
-            while self._lying >= _FULL and not self._closing and threading.current_thread() is not self._thread:
-                self._room.wait()
-            self.check()
+            self._wait_for_room()
             self._queue.append((tournament, entries, future))
             self._lying += len(entries)
             self._waiting += future is not None
             if self._idle or future is not None:
                 self._work.notify()
+
+    def _wait_for_room(self) -> None:
+        writing = threading.current_thread() is self._thread
+        while self._lying + len(self._tray) >= _FULL and not self._closing and not writing:
+            self._room.wait()
+        self.check()
 
     def flush(self, tournament: str) -> None:
         """Wait for all that was put so far."""
@@ -92,8 +109,9 @@ class Writer:
             self.storage.close()
 
     def _run(self) -> None:
-        while taken := self._next():
-            batch = [(name, entry) for name, entries, _ in taken for entry in entries]
+        while (following := self._next()) is not None:
+            held, taken = following
+            batch = [*held, *((name, entry) for name, entries, _ in taken for entry in entries)]
             try:
                 committed = self.storage.commit(batch) if batch else Committed([], {}, {})
                 for name, events in committed.events.items():
@@ -107,7 +125,7 @@ class Writer:
                 continue
             if batch:  # to have written nothing proves nothing
                 self.failure = None
-            start = 0
+            start = len(held)
             for _, entries, future in taken:
                 if future is not None:
                     future.set_result(committed.results[start : start + len(entries)])
@@ -115,25 +133,39 @@ class Writer:
         if self._orphaned:
             self.storage.close()
 
-    def _next(self) -> list[tuple[str, Sequence[Entry], Future[list[Any]] | None]]:
-        """What is written next, as soon as somebody waits for it or it has lain long enough; empty at the end."""
+    def _next(self) -> tuple[list[tuple[str, Entry]], list[_Put]] | None:
+        """What is written next, as soon as somebody waits for it or it has lain long enough; None at the end.
+
+        Duels that were held back, and what was taken from the queue.
+        """
         with self._lock:
             self._idle = True
-            while not self._queue and not self._closing:
-                self._work.wait()
+            while not self._queue and not self._closing and ((left := self._tray.left) is None or left > 0):
+                self._work.wait(left)
             self._idle = False
-            self._linger(_LINGER, 1)
-            self._linger(_GATHER, self._crowd)
-            count = size = 0
-            while count < len(self._queue) and size < _LARGEST:
-                size += len(self._queue[count][1])
-                count += 1
-            taken, self._queue = self._queue[:count], self._queue[count:]
-            self._lying -= size
-            self._crowd = sum(future is not None for _, _, future in taken)
-            self._waiting -= self._crowd
+            taken = self._from_queue()
+            held = self._tray.before((name, entries) for name, entries, _ in taken)
+            if not taken and self._closing:
+                held = self._tray.all()
+            elif (left := self._tray.left) is not None and left <= 0:
+                held += self._tray.turn()
             self._room.notify_all()
-            return taken
+            return None if self._closing and not held and not taken else (held, taken)
+
+    def _from_queue(self) -> list[_Put]:
+        if not self._queue:
+            return []
+        self._linger(_LINGER, 1)
+        self._linger(_GATHER, self._crowd)
+        count = size = 0
+        while count < len(self._queue) and size < _LARGEST:
+            size += len(self._queue[count][1])
+            count += 1
+        taken, self._queue = self._queue[:count], self._queue[count:]
+        self._lying -= size
+        self._crowd = sum(future is not None for _, _, future in taken)
+        self._waiting -= self._crowd
+        return taken
 
     def _linger(self, seconds: float, crowd: int) -> None:
         """Wait so long at most, until so many wait."""

@@ -83,22 +83,23 @@ async def tell(request: Request) -> ReceiptOut | Receipts:
     service = request.service
     t = await service.tournament(request.path["name"])
     if isinstance(body, Tell):
-        (told,) = await service.tell(t, [_telling(t, body, "$")])
+        (told,) = await service.tell(t, [_telling(t, body)])
         service.metrics.told[told.status] += 1
         return _one(told, body)
-    all_told = await service.tell(t, [_telling(t, item, f"$[{place}]") for place, item in enumerate(body)])
+    all_told = await service.tell(t, [_telling(t, item, place) for place, item in enumerate(body)])
     service.metrics.told.update(told.status for told in all_told)
     return Receipts(receipts=[ReceiptOut(status=status, outcome=outcome) for status, outcome in all_told])
 
 
-def _telling(t: Tournament, item: Tell, at: str) -> Telling:
+def _telling(t: Tournament, item: Tell, place: int | None = None) -> Telling:
     duel = item.ticket or item.duel
+    if duel is not None and item.outcome is not None and item.clicks is None:
+        return duel, _OUTCOMES[item.outcome]
+    at = "$" if place is None else f"$[{place}]"
     if duel is None:
         raise Problem("bad-value", "expected a ticket or a duel", at=at)
     if (item.outcome is None) == (item.clicks is None):
         raise Problem("bad-value", "expected an outcome or clicks", at=at)
-    if item.outcome is not None:
-        return duel, _OUTCOMES[item.outcome]
     if item.shown is None:
         raise Problem("bad-value", "clicks are credited on the page that was shown: expected shown", at=at)
     return duel, Clicks(tuple(item.clicks or ()), _page(t, item.shown, f"{at}.shown"))

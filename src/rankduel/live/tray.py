@@ -1,0 +1,74 @@
+"""Duels that were asked for a moment ago: most are told soon, and then written once, with what became of them."""
+
+from collections.abc import Iterable, Sequence
+from time import monotonic
+
+from rankduel.live.duels import DuelRow
+from rankduel.live.storage import NAMING, Entry, Kept, Noted
+
+__all__ = ["Tray"]
+
+_PLAIN = frozenset({*NAMING, Noted, Kept})  # entries that mean the duels they name and no others
+
+Named = tuple[str, Entry]  # with the tournament
+
+
+class Tray:
+    """Holds duels back until an entry names them, for once or twice so many seconds at most.
+
+    >>> from rankduel.live.storage import Tell
+    >>> tray = Tray(0.05)
+    >>> rows = [DuelRow(1, number, None, None, 4, 2, None, None, issued=0.0, expires=60.0) for number in (1, 2, 3)]
+    >>> tray.put("search", rows)
+    >>> tell = Tell(1, 2, None, "tie", time=5.0)
+    >>> tray.before([("search", [tell])]) == [("search", rows[1])]
+    True
+    >>> len(tray)
+    2
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._new: dict[tuple[str, int, int], DuelRow] = {}  # by tournament, session and number
+        self._old: dict[tuple[str, int, int], DuelRow] = {}  # two generations: at a turn, the new one becomes old
+        self._turn = 0.0
+
+    def __len__(self) -> int:
+        return len(self._new) + len(self._old)
+
+    def put(self, tournament: str, rows: Iterable[DuelRow]) -> None:
+        """Hold these back."""
+        if not self:
+            self._turn = monotonic() + self._seconds
+        for row in rows:
+            self._new[tournament, row.session, row.number] = row
+
+    def before(self, puts: Iterable[tuple[str, Sequence[Entry]]]) -> list[Named]:
+        """Take what must be written before these entries: the duels that they name; all, if they may mean any."""
+        taken: list[Named] = []
+        for tournament, entries in puts:
+            kinds = set(map(type, entries))
+            if not kinds or not kinds <= _PLAIN:
+                return [*taken, *self.all()]
+            for entry in entries if self else ():
+                if isinstance(entry, NAMING):
+                    key = tournament, entry.session, entry.number
+                    row = self._new.pop(key, None) or self._old.pop(key, None)
+                    if row is not None:
+                        taken.append((tournament, row))
+        return taken
+
+    def all(self) -> list[Named]:
+        """Take everything."""
+        return [*self.turn(), *self.turn()]
+
+    def turn(self) -> list[Named]:
+        """Take what was here before the last turn."""
+        taken: list[Named] = [(key[0], row) for key, row in self._old.items()]
+        self._new, self._old, self._turn = {}, self._new, monotonic() + self._seconds
+        return taken
+
+    @property
+    def left(self) -> float | None:
+        """Seconds until the next turn is due; None if there is nothing to wait for."""
+        return self._turn - monotonic() if self else None
