@@ -128,8 +128,9 @@ class Page:
     def _find(self) -> None:
         """The duels that entries name; those that only a ticket knows are written now."""
         named = [entry for entry in self.entries if isinstance(entry, NAMING)]
-        self._look_up({entry[:2] for entry in named} - self.issued.keys())
-        for entry in named:
+        unknown = [entry for entry in named if entry[:2] not in self.duels]
+        self._look_up({entry[:2] for entry in unknown})
+        for entry in unknown:
             key = entry[:2]
             if key not in self.duels and isinstance(entry, _VOUCHED) and (row := entry.row) is not None:
                 self.counts["recovered asks"] += 1
@@ -148,20 +149,20 @@ class Page:
                 self.duels[found[0], found[1]] = DuelRow(*found)
 
     def _tell(self, entry: Tell) -> Told:
-        key = entry[:2]
-        row = self.duels.get(key)
-        status, after = settle(row, entry.outcome, max(entry.time, self.time), entry.page)
+        session, number, _, outcome, time, page = entry
+        row = self.duels.get((session, number))
+        status, after = settle(row, outcome, max(time, self.time), page)
         if after is None or row is None:
             self.counts[status] += status is not Status.LATE
             return Told(status, None if row is None else row.outcome)
-        self.duels[key] = self.changed[key] = after
-        self.settled[row.state, after.state, entry.outcome, _delay(entry.time - row.issued)] += 1
+        self.duels[session, number] = self.changed[session, number] = after
+        self.settled[row.state, after.state, outcome, _delay(time - row.issued)] += 1
         if after.state == "told":
-            body = {"duel": row.id, "first": row.first, "second": row.second, "outcome": entry.outcome}
+            body = {"duel": row.id, "first": row.first, "second": row.second, "outcome": outcome}
             if row.first_propensity is not None:
                 body["propensity"] = [row.first_propensity, row.second_propensity]
-            self._happens(entry.time, "told", body)
-        return Told(status, entry.outcome)
+            self._happens(time, "told", body)
+        return Told(status, outcome)
 
     def _count_settled(self) -> None:
         for (before, after, outcome, delay), duels in self.settled.items():

@@ -66,12 +66,9 @@ class Queries:
 
     def duels_of(self, queries: list[str]) -> dict[str, DuelRow]:
         """The duels of these queries, be they on their way to the storage, or there."""
-        known, asked = {}, []
-        for query in queries:
-            if (row := self._recent.get(query)) is not None:
-                known[query] = row
-            elif self._loaded is not None or query in self._asked:
-                asked.append(query)
+        maybe = [query for query in queries if query in self._asked]
+        known = {query: row for query in maybe if (row := self._recent.get(query)) is not None}
+        asked = [query for query in (maybe if self._loaded is None else queries) if query not in known]
         return known | self._storage.duels_of(self._tournament, asked) if asked else known
 
     def load(self) -> None:

@@ -41,7 +41,7 @@ class State:
         self.time = 0.0  # of the last event
         self.wins: dict[tuple[int, int], int] = {}  # of the first over the second
         self.ties: dict[tuple[int, int], int] = {}  # the smaller arm first
-        self._key = subseed(settings.seed, "luck").to_bytes(16, "little")
+        self._keyed = blake2b(key=subseed(settings.seed, "luck").to_bytes(16, "little"), digest_size=7)
 
     @classmethod
     def replay(cls, events: Iterable[Event]) -> Self:
@@ -76,7 +76,9 @@ class State:
         One bit of it is a coin that swaps the sides. So each side wins half of the duels, whatever the bandit and the
         rankers are; that can be checked.
         """
-        return int.from_bytes(blake2b(id.encode(), key=self._key, digest_size=7).digest(), "little")
+        luck = self._keyed.copy()
+        luck.update(id.encode())
+        return int.from_bytes(luck.digest(), "little")
 
     def apply(self, event: Event) -> None:
         """Take in one event."""
