@@ -38,7 +38,7 @@ class Tray:
 
     def put(self, tournament: str, rows: Iterable[DuelRow]) -> None:
         """Hold these back."""
-        if not self:
+        if not self._new and not self._old:
             self._turn = monotonic() + self._seconds
         for row in rows:
             self._new[tournament, row.session, row.number] = row

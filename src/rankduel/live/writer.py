@@ -78,8 +78,9 @@ class Writer:
                 self._work.notify()
 
     def _wait_for_room(self) -> None:
-        writing = threading.current_thread() is self._thread
-        while self._lying + len(self._tray) >= _FULL and not self._closing and not writing:
+        while self._lying + len(self._tray) >= _FULL:
+            if self._closing or threading.current_thread() is self._thread:
+                break
             self._room.wait()
         self.check()
 
