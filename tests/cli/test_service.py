@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import sqlite3
+import time
 from contextlib import chdir, closing, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,10 @@ def play(storage: str, duels: int) -> None:
     with rd.Tournament.open("home", storage=storage) as t:
         asked = t.ask_many([(f"q-{number}", None) for number in range(duels + 5)])
         t.tell_many([(duel, rd.Outcome.FIRST) for duel in asked[:duels]])
+        for _ in range(1000):  # until those that nobody has told are on the disk, too
+            if t.counts.issued == duels + 5:
+                break
+            time.sleep(0.01)
 
 
 def test_from_nothing_to_a_service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
