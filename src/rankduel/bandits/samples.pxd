@@ -54,18 +54,18 @@ cdef inline void put(Samples samples, int which, int seat, double value) noexcep
     """A new sample, up to where it makes no difference. Only where the best of eight has fallen are the eight compared."""
     cdef int level, place = seat
     cdef double *line = samples.levels[0][place >> BITS].of[which]
-    cdef double *best = &line[place & (WIDTH - 1)]
-    cdef double before = best[0]
-    best[0] = value
+    cdef double *top = &line[place & (WIDTH - 1)]
+    cdef double before = top[0]
+    top[0] = value
     for level in range(1, samples.n_levels):
         place >>= BITS
-        best = &samples.levels[level][place >> BITS].of[which][place & (WIDTH - 1)]
-        if value < best[0]:
-            if before < best[0]:
+        top = &samples.levels[level][place >> BITS].of[which][place & (WIDTH - 1)]
+        if value < top[0]:
+            if before < top[0]:
                 return
             value = largest(line)
         line = samples.levels[level][place >> BITS].of[which]
-        before, best[0] = best[0], value
+        before, top[0] = top[0], value
 
 
 cdef inline int best(Samples samples, int which) noexcept nogil:
