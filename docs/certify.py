@@ -326,8 +326,7 @@ def lost_to(choose: Chooser, problem: rd.PreferenceMatrix, spec: str, seed: int)
     for number, coin in enumerate(coins.tolist()):
         first, second = choose(number, records, chances)
         duel, won = rd.Duel(number, first, second), coin < chances[first][second]
-        bandit.adopt(duel)
-        bandit.tell(duel, rd.Outcome.FIRST if won else rd.Outcome.SECOND)
+        bandit.adopt(duel, rd.Outcome.FIRST if won else rd.Outcome.SECOND)
         if first == 0:
             records[second][not won] += 1
         if bandit.n_alive < problem.n_arms and 0 not in bandit.alive:

@@ -40,10 +40,10 @@ def row(number: int, query: str | None = None, **more: Any) -> DuelRow:
 
 def test_what_is_committed_is_read(url: str) -> None:
     storage = storage_at(url)
-    done = storage.commit([("x", Created(0.0, {"a": 1})), ("x", row(1, "q")), ("y", Created(0.0, {}))])
-    assert done.results[1] == row(1, "q")
-    done = storage.commit([("x", Tell(1, 1, None, "tie", 2.0)), ("x", Tell(1, 2, row(2), "first", 1.5))])
-    assert done.results == [Told(Status.ACCEPTED, "tie"), Told(Status.ACCEPTED, "first")]
+    done = storage.commit({"x": [Created(0.0, {"a": 1}), row(1, "q")], "y": [Created(0.0, {})]})
+    assert done.results["x"][1] == row(1, "q")
+    done = storage.commit({"x": [Tell(1, 1, None, "tie", 2.0), Tell(1, 2, row(2), "first", 1.5)]})
+    assert done.results["x"] == [Told(Status.ACCEPTED, "tie"), Told(Status.ACCEPTED, "first")]
     told = Event(2, 2.0, "told", {"duel": "1-1", "first": 3, "second": 4, "outcome": "tie"})
     assert done.events["x"] == [told, Event(3, 2.0, "told", told.body | {"duel": "1-2", "outcome": "first"})]
     counts = {
@@ -73,9 +73,9 @@ def test_what_is_committed_is_read(url: str) -> None:
 
 def test_a_batch_is_written_whole_or_not_at_all(url: str) -> None:
     storage = storage_at(url)
-    storage.commit([("x", Created(0.0, {}))])
+    storage.commit({"x": [Created(0.0, {})]})
     with pytest.raises(rd.StorageError, match="no tournament 'y'"):
-        storage.commit([("x", row(1)), ("x", Tell(1, 1, None, "tie", 2.0)), ("y", Sweep(0.0))])
+        storage.commit({"x": [row(1), Tell(1, 1, None, "tie", 2.0)], "y": [Sweep(0.0)]})
     assert [event.number for event in storage.read("x")] == [1]
     assert storage.duel("x", 1, 1) is None
     assert storage.counts("x") == {}
@@ -99,9 +99,9 @@ def test_keys_are_kept(url: str) -> None:
 
 def test_the_two_newest_snapshots_are_kept(url: str) -> None:
     storage = storage_at(url)
-    storage.commit([("x", Created(0.0, {})), ("y", Created(0.0, {})), ("y", Kept(1, "{}", b""))])
+    storage.commit({"x": [Created(0.0, {})], "y": [Created(0.0, {}), Kept(1, "{}", b"")]})
     for number in (1, 2, 3):
-        storage.commit([("x", Kept(number, "{}", bytes([number])))])
+        storage.commit({"x": [Kept(number, "{}", bytes([number]))]})
     assert [kept.number for kept in storage.kept("x")] == [3, 2]
     assert len(list(storage.kept("y"))) == 1
     storage.close()
@@ -111,9 +111,9 @@ def test_of_a_tell_and_a_sweep_together_the_first_one_counts(url: str) -> None:
     """Also in one transaction: no duel is both told and expired."""
     storage = storage_at(url)
     tells = {number: Tell(1, number, None, "tie", 8.0) for number in (1, 2)}
-    storage.commit([("x", Created(0.0, {})), *(("x", row(number)) for number in (1, 2, 3))])
-    done = storage.commit([("x", tells[1]), ("x", Sweep(9.5)), ("x", tells[2])])
-    assert done.results == [Told(Status.ACCEPTED, "tie"), 2, Told(Status.LATE, "tie")]
+    storage.commit({"x": [Created(0.0, {}), *(row(number) for number in (1, 2, 3))]})
+    done = storage.commit({"x": [tells[1], Sweep(9.5), tells[2]]})
+    assert done.results["x"] == [Told(Status.ACCEPTED, "tie"), 2, Told(Status.LATE, "tie")]
     assert {duel.number: duel.state for duel in storage.duels("x", 5)} == {1: "told", 2: "late", 3: "expired"}
     counts = storage.counts("x")
     assert (counts["issued"], counts["told"], counts["late"], counts["expired"]) == (3, 1, 1, 2)
@@ -122,10 +122,10 @@ def test_of_a_tell_and_a_sweep_together_the_first_one_counts(url: str) -> None:
 
 def test_a_ticket_of_a_lost_ask_whose_query_was_asked_again(url: str) -> None:
     storage = storage_at(url)
-    storage.commit([("x", Created(0.0, {})), ("x", row(1, "q"))])
+    storage.commit({"x": [Created(0.0, {}), row(1, "q")]})
     lost = Tell(1, 2, row(2, "q"), "first", 2.0)
-    assert storage.commit([("x", lost)]).results == [Told(Status.ACCEPTED, "first")]
-    assert storage.commit([("x", lost), ("x", lost)]).results == [Told(Status.DUPLICATE, "first")] * 2
+    assert storage.commit({"x": [lost]}).results["x"] == [Told(Status.ACCEPTED, "first")]
+    assert storage.commit({"x": [lost, lost]}).results["x"] == [Told(Status.DUPLICATE, "first")] * 2
     assert storage.duel("x", 1, 2) == row(2, state="told", outcome="first")
     assert storage.duels_of("x", ["q"]) == {"q": row(1, "q")}
     assert storage.counts("x")["issued"] == 2
@@ -135,21 +135,21 @@ def test_a_ticket_of_a_lost_ask_whose_query_was_asked_again(url: str) -> None:
 def test_signals_are_kept_once(url: str) -> None:
     storage = storage_at(url)
     click = SignalRow(1, 1, "k", 3.0, "click", "d1", 2, None)
-    storage.commit([("x", Created(0.0, {})), ("x", row(1, "q")), ("x", Show(1, 1, None, "{}", 2.0))])
+    storage.commit({"x": [Created(0.0, {}), row(1, "q"), Show(1, 1, None, "{}", 2.0)]})
     dwell = click._replace(key="j", action="dwell", dwell=0.1 + 0.2)
-    batch: list[tuple[str, Entry]] = [("x", click), ("x", dwell), ("x", click), ("x", click._replace(number=7))]
+    batch = {"x": [click, dwell, click, click._replace(number=7)]}
     statuses = [Status.ACCEPTED, Status.ACCEPTED, Status.DUPLICATE, Status.UNKNOWN]
-    assert storage.commit(batch).results == statuses
-    assert storage.commit(batch).results == [Status.DUPLICATE] * 3 + [Status.UNKNOWN]
+    assert storage.commit(batch).results["x"] == statuses
+    assert storage.commit(batch).results["x"] == [Status.DUPLICATE] * 3 + [Status.UNKNOWN]
     assert storage.signals("x", 1, 1) == [dwell, click]
-    done = storage.commit([("x", Tell(1, 1, None, "tie", 4.0)), ("x", click._replace(key="l"))])
-    assert done.results[1] is Status.LATE
+    done = storage.commit({"x": [Tell(1, 1, None, "tie", 4.0), click._replace(key="l")]})
+    assert done.results["x"][1] is Status.LATE
     counts = storage.counts("x")
     assert (counts["action click"], counts["duplicate signals"], counts["orphan signals"]) == (1, 4, 2)
     storage.close()
 
 
-def entries(chance: random.Random, time: float, sessions: int) -> list[tuple[str, Entry]]:
+def entries(chance: random.Random, time: float, sessions: int) -> dict[str, list[Entry]]:
     """Anything that may come, in any order."""
 
     def duel() -> DuelRow:
@@ -179,7 +179,7 @@ def entries(chance: random.Random, time: float, sessions: int) -> list[tuple[str
         (kind,) = chance.choices(range(len(made)), [9, 9, 4, 1, 4, 1, 1, 1, 1, 1])
         return made[kind]
 
-    batch: list[tuple[str, Entry]] = []
+    batch: dict[str, list[Entry]] = {}
     seen: set[tuple[Any, ...]] = set()
     for _ in range(chance.choice([1, 2, 30])):
         name, entry = chance.choice("xyz"), one()
@@ -188,7 +188,7 @@ def entries(chance: random.Random, time: float, sessions: int) -> list[tuple[str
             if keys & seen:
                 continue
             seen |= keys
-        batch.append((name, entry))
+        batch.setdefault(name, []).append(entry)
     return batch
 
 
@@ -215,14 +215,15 @@ def test_both_databases_do_the_same(seed: int, tmp_path: Path, postgres: Server)
     """Each batch has the same results, events and counts, and in the end all that is stored is the same."""
     own, shared = storage_at(f"sqlite:///{tmp_path}/duels.db"), storage_at(postgres.empty())
     chance = random.Random(seed)
-    created = [(name, Created(0.0, {})) for name in "xyz"]
+    created = {name: [Created(0.0, {})] for name in "xyz"}
     assert own.commit(created) == shared.commit(created)
     for step in range(60):
         batch = entries(chance, float(step), 3)
         mine, theirs = own.commit(batch), shared.commit(batch)
         assert (mine.events, mine.counts) == (theirs.events, theirs.counts)
-        for (_, entry), a, b in zip(batch, mine.results, theirs.results, strict=True):
-            assert a == b or isinstance(entry, DuelRow)  # SQLite's only asker knows already what a query has
+        for name, given in batch.items():
+            for entry, a, b in zip(given, mine.results[name], theirs.results[name], strict=True):
+                assert a == b or isinstance(entry, DuelRow)  # SQLite's only asker knows already what a query has
     assert everything(own) == everything(shared)
     own.close()
     shared.close()

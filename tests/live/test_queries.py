@@ -8,7 +8,7 @@ import pytest
 from rankduel import Outcome, Tournament
 from rankduel.live import Status, queries
 from rankduel.live.duels import DuelRow
-from rankduel.live.queries import Filter
+from rankduel.live.filter import Filter
 from rankduel.live.tickets import Tickets
 
 RANKERS = ["a", "b", "c"]
@@ -19,10 +19,9 @@ def url(tmp_path: Path) -> str:
     return f"sqlite:///{tmp_path}/duels.db"
 
 
-def test_what_was_put_in_is_found_and_few_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_put_in_is_found_and_few_others() -> None:
     """With 10,000 in eight layers, about a fifth of the others is found; a filter that is full would find them all."""
-    monkeypatch.setattr(queries, "_FIRST", 64)
-    asked = Filter()
+    asked = Filter(64)
     assert "" not in asked
     for number in range(10_000):
         asked.add(f"q-{number}")

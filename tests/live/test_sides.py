@@ -23,17 +23,17 @@ def played(bandit: str, *, told_as_shown: bool = False) -> tuple[State, int, int
     random = np.random.default_rng(1)
     wins = {Outcome.FIRST: 0, Outcome.SECOND: 0}
     for number in range(DUELS):
-        duel, _ = state.choose(f"1-{number}")
-        low, high = sorted((duel.first, duel.second))
+        first, second, odds, _ = state.choose(f"1-{number}")
+        low, high = sorted((first, second))
         winner = low if random.random() < 1 / (1 + np.exp(TRUE[high] - TRUE[low])) else high
-        outcome = Outcome.FIRST if duel.first == winner else Outcome.SECOND
-        if duel.first == duel.second:  # a page of one ranker has no sides
+        outcome = Outcome.FIRST if first == winner else Outcome.SECOND
+        if first == second:  # a page of one ranker has no sides
             outcome = Outcome.TIE
         else:
             wins[outcome] += 1
-        told = {"duel": f"1-{number}", "first": duel.first, "second": duel.second, "outcome": outcome.value}
-        if duel.propensity is not None:
-            told["propensity"] = list(duel.propensity)
+        told = {"duel": f"1-{number}", "first": first, "second": second, "outcome": outcome.value}
+        if odds is not None:
+            told["propensity"] = list(odds)
         with without_a_coin() if told_as_shown else nullcontext():
             state.apply(Event(state.number + 1, 0.0, "told", told))
     return state, wins[Outcome.FIRST], wins[Outcome.SECOND]

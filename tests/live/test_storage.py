@@ -9,7 +9,6 @@ import sys
 import threading
 import time
 from base64 import urlsafe_b64decode
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from live.learning import learnt
 from rankduel.live import Counts, DuelRow, Event, Tournament, memory
 from rankduel.live.sqlite import SqliteStorage
 from rankduel.live.state import State
-from rankduel.live.storage import Committed, Entry, Noted, Sweep, Tell
+from rankduel.live.storage import Batch, Committed, Entry, Noted, Sweep, Tell
 from rankduel.live.tickets import Tickets
 from rankduel.live.writer import Writer
 
@@ -132,11 +131,11 @@ class FailingStorage:
         self.full = False
         self.batches: list[list[tuple[str, Entry]]] = []
 
-    def commit(self, batch: Sequence[tuple[str, Entry]]) -> Committed:
+    def commit(self, batch: Batch) -> Committed:
         if self.full:
             raise rd.StorageError("disk is full")
-        self.batches.append(list(batch))
-        return Committed([entry for _, entry in batch], {}, {})
+        self.batches.append([(name, entry) for name, entries in batch.items() for entry in entries])
+        return Committed({name: list(entries) for name, entries in batch.items()}, {}, {})
 
     def close(self) -> None:
         pass
@@ -167,7 +166,7 @@ def test_what_comes_meanwhile_goes_together() -> None:
     gate, inside = threading.Event(), threading.Event()
     commit = storage.commit
 
-    def held(batch: Sequence[tuple[str, Entry]]) -> Committed:
+    def held(batch: Batch) -> Committed:
         inside.set()
         gate.wait()
         done: Committed = commit(batch)
@@ -191,7 +190,7 @@ def test_what_nobody_waits_for_is_written_soon() -> None:
     done = threading.Event()
     commit = storage.commit
 
-    def noticed(batch: Sequence[tuple[str, Entry]]) -> Committed:
+    def noticed(batch: Batch) -> Committed:
         committed: Committed = commit(batch)
         done.set()
         return committed
@@ -226,7 +225,7 @@ def test_a_duel_is_written_with_the_first_entry_that_names_it(monkeypatch: pytes
     assert storage.batches == [
         [("x", ROWS[3]), ("x", ROWS[1]), ("x", told(ROWS[3])), ("x", NOTED), ("x", told(ROWS[1]))],
         [("x", told(ROWS[3]))],
-        [("x", ROWS[0]), ("x", ROWS[2]), ("x", ROWS[4]), ("y", ROWS[0]), ("x", Sweep(1.0))],
+        [("x", ROWS[0]), ("x", ROWS[2]), ("x", ROWS[4]), ("x", Sweep(1.0)), ("y", ROWS[0])],
         [("x", ROWS[0])],
         [("x", ROWS[1])],
     ]

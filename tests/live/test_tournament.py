@@ -1,7 +1,7 @@
 import itertools
 import json
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from live.learning import learnt
 from live.unsynced import unsynced
 from rankduel.live import Tournament, memory, tournament, view_at
 from rankduel.live.state import State
-from rankduel.live.storage import Change, Committed, Entry
+from rankduel.live.storage import Batch, Change, Committed
 
 FIRST, SECOND, TIE = rd.Outcome.FIRST, rd.Outcome.SECOND, rd.Outcome.TIE
 NAMES = ["bm25", "ltr", "neural", "hybrid", "old"]
@@ -74,7 +74,7 @@ def test_nothing_is_answered_or_learnt_before_it_is_stored(url: str, monkeypatch
         gate, inside = threading.Event(), threading.Event()
         commit = t.storage.commit
 
-        def held(batch: Sequence[tuple[str, Entry]]) -> Committed:
+        def held(batch: Batch) -> Committed:
             inside.set()
             gate.wait()
             return commit(batch)

@@ -171,17 +171,17 @@ def test_all_have_learnt_the_same_as_one_would_have(played: Played) -> None:
 def test_sqlite_gives_the_same_journal_and_the_same_fold(played: Played, tmp_path: Path) -> None:
     shared, own = storage_at(played.url), storage_at(f"sqlite:///{tmp_path}/duels.db")
     events = list(shared.read("site"))
-    own.commit([("site", Created(events[0].time, events[0].body))])
+    own.commit({"site": [Created(events[0].time, events[0].body)]})
     tells = []
     for event in events[1:]:
         session, _, number = event.body["duel"].partition("-")
         row = shared.duel("site", int(session), int(number))
         assert row is not None
         issued = row._replace(state="issued", outcome=None)
-        tells.append(("site", Tell(row.session, row.number, issued, event.body["outcome"], event.time)))
+        tells.append(Tell(row.session, row.number, issued, event.body["outcome"], event.time))
     for start in range(0, len(tells), 100):
         some = tells[start : start + 100]
-        assert own.commit(some).results == [Told(Status.ACCEPTED, tell.outcome) for _, tell in some]
+        assert own.commit({"site": some}).results["site"] == [Told(Status.ACCEPTED, tell.outcome) for tell in some]
     assert list(own.read("site")) == events
     assert learnt(State.replay(own.read("site"))) == learnt(State.replay(events))
     own.close()

@@ -414,12 +414,12 @@ def test_texts_and_numbers_survive_alone_and_together(url: str) -> None:
         DuelRow(1, number + 1, text, f"c{text}", 1, 0, 1 / 3, 0.1 + 0.2, 1794897639.8712801, 2.0**70, page=text)
         for number, text in enumerate(texts)
     ]
-    storage.commit([("x", Created(0.0, {}))])
-    storage.commit([("x", rows[0])])
-    storage.commit([("x", row) for row in rows[1:]])
+    storage.commit({"x": [Created(0.0, {})]})
+    storage.commit({"x": [rows[0]]})
+    storage.commit({"x": rows[1:]})
     assert storage.duels("x", 10) == rows[::-1]
     assert storage.duels_of("x", texts) == dict(zip(texts, rows, strict=True))
-    storage.commit([("x", Tell(1, row.number, None, "tie", 3.0, page=f"{row.page}!")) for row in rows])
+    storage.commit({"x": [Tell(1, row.number, None, "tie", 3.0, page=f"{row.page}!") for row in rows]})
     told = [row._replace(state="told", outcome="tie", page=f"{row.page}!") for row in rows]
     assert storage.duels("x", 10) == told[::-1]
     assert next(storage.read("x", 1)).body["propensity"] == [1 / 3, 0.1 + 0.2]

@@ -16,3 +16,4 @@ cdef struct duel_t:
 cdef class Bandit(Learner):
     cdef int choose(self, duel_t *duel) except -1 nogil
     cdef int learn(self, const duel_t *duel, outcome_t outcome) except -1 nogil
+    cdef int _learn(self, duel, outcome) except -1

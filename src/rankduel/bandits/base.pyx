@@ -64,6 +64,18 @@ cdef class Bandit(Learner):
 
     def ask(self):
         """The next duel. It stays pending until it is told or forgotten."""
+        asked = self.propose()
+        self._pending[asked.number] = asked
+        return asked
+
+    def tell(self, duel, outcome):
+        """Who won a duel that was asked for."""
+        self._check_pending(duel)
+        self._learn(duel, outcome)
+        del self._pending[duel.number]
+
+    def propose(self):
+        """The next duel, as `ask` chooses it, for somebody who keeps it elsewhere and brings it back by `adopt`."""
         self._check_made()
         cdef duel_t duel
         duel.first_propensity = duel.second_propensity = 0
@@ -71,43 +83,39 @@ cdef class Bandit(Learner):
         self.choose(&duel)
         self.asked += 1
         propensity = (duel.first_propensity, duel.second_propensity) if duel.first_propensity else None
-        asked = Duel(duel.number, duel.first, duel.second, propensity)
-        self._pending[asked.number] = asked
-        return asked
+        return Duel(duel.number, duel.first, duel.second, propensity)
 
-    def tell(self, duel, outcome):
-        """Who won a duel that was asked for."""
-        self._check_pending(duel)
+    def adopt(self, duel, outcome):
+        """Who won a duel that is not pending: proposed by this bandit, before a crash perhaps, or by another one.
+
+        Learning does not depend on who chose: a bandit that adopts all duels of another, in the order in which that one
+        was told, knows the same, whatever else was asked for meanwhile.
+
+        >>> import rankduel as rd
+        >>> bandit = rd.MergeDTS(3, seed=1)
+        >>> bandit.adopt(rd.Duel(1, 0, 2), rd.Outcome.FIRST)
+        >>> bandit.told
+        1
+        """
+        self._check_duel(duel)
+        if duel.number in self._pending:
+            raise ValueError(f"duel {duel.number} is pending: tell it")
+        self._learn(duel, outcome)
+        self.asked = max(self.asked, duel.number)
+
+    cdef int _learn(self, duel, outcome) except -1:
         if not isinstance(outcome, Outcome):
             raise TypeError(f"outcome must be Outcome.FIRST, Outcome.SECOND or Outcome.TIE, got {outcome!r}")
         cdef duel_t told
-        told.number, told.first, told.second = duel.number, duel.first, duel.second
-        told.first_propensity, told.second_propensity = duel.propensity or (0, 0)
+        told.number, told.first, told.second, propensity = duel
+        told.first_propensity, told.second_propensity = propensity or (0, 0)
         self.told += 1
         try:
             self.learn(&told, FIRST if outcome is Outcome.FIRST else SECOND if outcome is Outcome.SECOND else TIE)
         except BaseException:
             self.told -= 1
             raise
-        del self._pending[duel.number]
-
-    def adopt(self, duel):
-        """Make a duel pending that was chosen elsewhere: by this bandit before a crash, or by another that knows the same.
-
-        Learning does not depend on who chose: a bandit that adopts and is told all duels of another, in the order in
-        which that one was told, knows the same, whatever else was asked for meanwhile.
-
-        >>> import rankduel as rd
-        >>> bandit = rd.MergeDTS(3, seed=1)
-        >>> duel = rd.Duel(1, 0, 2)
-        >>> bandit.adopt(duel)
-        >>> bandit.tell(duel, rd.Outcome.FIRST)
-        """
-        self._check_duel(duel)
-        if duel.number in self._pending:
-            raise ValueError(f"duel {duel.number} is pending already")
-        self._pending[duel.number] = duel
-        self.asked = max(self.asked, duel.number)
+        return 0
 
     def _check_pending(self, duel):
         if isinstance(duel, Duel) and self._pending.get(duel.number) is duel:
@@ -119,7 +127,7 @@ cdef class Bandit(Learner):
         self._check_made()
         if not isinstance(duel, Duel):
             raise TypeError(f"duel must be a Duel from ask(), got {duel!r}")
-        for arm in (duel.first, duel.second):
+        for arm in duel[1:3]:
             if not 0 <= arm < self.n_arms:
                 raise ValueError(f"{duel} names arm {arm}, expected 0 to {self.n_arms - 1}")
 

@@ -18,14 +18,18 @@ from rankduel.live.storage import Noted
 
 __all__ = ["Desk"]
 
+_NO_ODDS = (None, None)
+
 
 @dataclass(slots=True)
 class _Round:
     """One call for any number of duels."""
 
     time: float
+    expires: float
     known: dict[str, DuelRow]  # by query
     closed: str | None  # why nobody gets a duel
+    limited: bool  # whether somebody may be refused
     new: list[DuelRow] = field(default_factory=list)
     refused: dict[str, int] = field(default_factory=dict)  # how many, by why
 
@@ -68,7 +72,8 @@ class Desk:
         with memory.lock:
             if not storage.shared and queries:
                 known = self.duels_of(queries)
-            this = _Round(memory.time(), known, self._closed())
+            time, settings = memory.time(), self._state.settings
+            this = _Round(time, time + settings.expires_after, known, self._closed(), settings.limited)
             duels = [self._ask(query, client, this) for query, client in checked]
             memory.unwritten += len(this.new)
         if this.new and not storage.shared:
@@ -84,23 +89,21 @@ class Desk:
     def _ask(self, query: str | None, client: str | None, this: _Round) -> LiveDuel:
         if query is not None and (row := this.known.get(query)) is not None:
             return self._again(row)
-        why = this.closed or self._refusal(query, client, this)
+        why = this.closed or (self._refusal(query, client, this) if this.limited else None)
         if why is not None:
             this.refuse(why)
             return self._no_duel(why)
         try:
-            duel, seed = self._state.choose(id := f"{self._session}-{self._issued + 1}")
+            first, second, odds, seed = self._state.choose(id := f"{self._session}-{self._issued + 1}")
         except Exception as error:
             self.memory.fail(error)
             this.closed = "failed"
             return self._no_duel("failed")
         self._issued += 1
-        first_propensity, second_propensity = duel.propensity or (None, None)
-        expires = this.time + self._state.settings.expires_after
+        first_odds, second_odds = odds or _NO_ODDS
         row = DuelRow(
-            self._session, self._issued, query, client, duel.first, duel.second, first_propensity, second_propensity,
-            this.time, expires,
-        )  # fmt: skip
+            self._session, self._issued, query, client, first, second, first_odds, second_odds, this.time, this.expires
+        )
         if self._state.settings.shadow:
             this.refuse("shadow")
             shadow = self._live(row, id, seed)

@@ -20,7 +20,7 @@ from rankduel.live.writer import Writer
 
 __all__ = ["Memory"]
 
-SNAPSHOT_EVERY = 20_000  # events: the most that opening has to replay
+SNAPSHOT_EVERY = 50_000  # events: the most that opening has to replay, in less than half a second
 _log = logging.getLogger("rankduel")
 
 

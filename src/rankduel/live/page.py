@@ -23,6 +23,7 @@ from rankduel.live.storage import (
     Tell,
     Told,
     Void,
+    told_of,
 )
 
 __all__ = ["LIGHT", "Page", "Taken", "digest"]
@@ -38,6 +39,9 @@ _UPDATE = (  # many rows at once, as an INSERT takes them
 )
 
 
+Key = tuple[int, int]  # session and number of a duel
+
+
 class Taken(Exception):  # noqa: N818 - not an error: it is tried again
     """A duel that was asked for is there already, or its query has another one: by a ticket, or another process."""
 
@@ -45,7 +49,7 @@ class Taken(Exception):  # noqa: N818 - not an error: it is tried again
 class Page:
     """The entries of one tournament in a transaction."""
 
-    def __init__(self, storage: Database, name: str, entries: list[Entry], *, at_once: bool) -> None:
+    def __init__(self, storage: Database, name: str, entries: Sequence[Entry], *, at_once: bool) -> None:
         self.storage = storage
         self.at_once = at_once
         self.name = name
@@ -54,9 +58,9 @@ class Page:
         self.results: list[Any] = [None] * len(entries)
         self.events: list[Event] = []
         self.counts: Counter[str] = Counter()
-        self.duels: dict[tuple[int, int], DuelRow | None] = {}  # those that entries name, as they are now
-        self.issued: dict[tuple[int, int], DuelRow] = {}  # those of them that are in no table yet
-        self.changed: dict[tuple[int, int], DuelRow] = {}  # and those that have changed since they were written
+        self.duels: dict[Key, DuelRow] = {}  # those that entries name, as they are now
+        self.issued: dict[Key, None] = {}  # those of them that are in no table yet, in their order
+        self.changed: dict[Key, None] = {}  # and those that have changed since they were written
         self.signals: dict[int, SignalRow] = {}  # by their place
         # How many duels were told: by their state before and after, the outcome, and the delay.
         self.settled: Counter[tuple[str, str, str | None, int]] = Counter()
@@ -105,10 +109,10 @@ class Page:
         rows = [entry for entry in self.entries if isinstance(entry, DuelRow)]
         theirs: dict[str, DuelRow] = {}
         if not self.at_once:
-            self.issued = {row[:2]: row for row in rows}
-            if len(self.issued) < len(rows):
+            self.duels = {row[:2]: row for row in rows}
+            if len(self.duels) < len(rows):
                 raise Taken
-            self.duels.update(self.issued)
+            self.issued = dict.fromkeys(self.duels)
         elif rows:
             rows.sort(key=lambda row: row.query or "")  # no two processes wait for each other
             if self._insert(rows) < len(rows):
@@ -139,7 +143,7 @@ class Page:
                     self._insert([row])
                 self.duels[key] = row
 
-    def _look_up(self, keys: Iterable[tuple[int, int]]) -> None:
+    def _look_up(self, keys: Iterable[Key]) -> None:
         sessions: dict[int, list[int]] = {}
         for session, number in keys:
             sessions.setdefault(session, []).append(number)
@@ -150,19 +154,26 @@ class Page:
 
     def _tell(self, entry: Tell) -> Told:
         session, number, _, outcome, time, page = entry
-        row = self.duels.get((session, number))
+        key = session, number
+        row = self.duels.get(key)
         status, after = settle(row, outcome, max(time, self.time), page)
         if after is None or row is None:
             self.counts[status] += status is not Status.LATE
-            return Told(status, None if row is None else row.outcome)
-        self.duels[session, number] = self.changed[session, number] = after
+            return told_of(status, None if row is None else row.outcome)
+        self._becomes(key, after)
         self.settled[row.state, after.state, outcome, _delay(time - row.issued)] += 1
         if after.state == "told":
-            body = {"duel": row.id, "first": row.first, "second": row.second, "outcome": outcome}
+            body = {"duel": f"{session}-{number}", "first": row.first, "second": row.second, "outcome": outcome}
             if row.first_propensity is not None:
                 body["propensity"] = [row.first_propensity, row.second_propensity]
             self._happens(time, "told", body)
-        return Told(status, outcome)
+        return told_of(status, outcome)
+
+    def _becomes(self, key: Key, row: DuelRow) -> None:
+        """A duel changes."""
+        self.duels[key] = row
+        if key not in self.issued:
+            self.changed[key] = None
 
     def _count_settled(self) -> None:
         for (before, after, outcome, delay), duels in self.settled.items():
@@ -184,7 +195,7 @@ class Page:
             return Status.DUPLICATE if same else Status.CONFLICT
         if max(entry.time, self.time) >= row.expires:
             return Status.LATE
-        self.duels[key] = self.changed[key] = row._replace(state="shown", page=entry.page)
+        self._becomes(key, row._replace(state="shown", page=entry.page))
         self.counts["shown"] += 1
         self.counts["pages"] += 1
         return Status.ACCEPTED
@@ -195,7 +206,7 @@ class Page:
         if row is None:
             return None
         if row.state in OPEN:
-            self.duels[key] = self.changed[key] = row._replace(state="void")
+            self._becomes(key, row._replace(state="void"))
             self.counts["void"] += 1
             self._happens(entry.time, "voided", entry.body)
         return row.state
@@ -232,7 +243,7 @@ class Page:
         gone = self.storage.run_many(statement, [(self.owner, time)])
         self.counts["expired"] += gone
         for key, row in self.duels.items():
-            if row is not None and row.state in OPEN and row.expires <= time:
+            if row.state in OPEN and row.expires <= time:
                 self.duels[key] = row._replace(state="expired")
         return gone
 
@@ -271,13 +282,12 @@ class Page:
             self.results[place] = Status.ACCEPTED if is_new else Status.DUPLICATE
 
     def _save_duels(self) -> None:
-        issued, changed = self.issued, self.changed
+        issued, changed = ([self.duels[key] for key in keys] for keys in (self.issued, self.changed))
         self.issued, self.changed = {}, {}
-        now = [changed.get(key, row) for key, row in issued.items()]
-        if now and self._insert(now) < len(now):
+        if issued and self._insert(issued) < len(issued):
             raise Taken
-        if later := [row for key, row in changed.items() if key not in issued]:
-            self.storage.write(_UPDATE, [(self.owner, *row) for row in later])
+        if changed:
+            self.storage.write(_UPDATE, [(self.owner, *row) for row in changed])
 
     def _save(self, before: int) -> None:
         write = self.storage.write

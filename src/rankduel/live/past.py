@@ -1,13 +1,14 @@
 """What a tournament knew at a moment that is gone: to explain what was done then."""
 
 from rankduel.errors import SnapshotError
+from rankduel.live.memory import SNAPSHOT_EVERY
 from rankduel.live.state import State
 from rankduel.live.storage import Storage
 from rankduel.live.view import View, view_of
 
 __all__ = ["view_at"]
 
-_MOST = 40_000  # events that are replayed, in less than a second: two snapshots are kept, 20,000 events apart
+_MOST = 2 * SNAPSHOT_EVERY  # events that are replayed, in less than a second: two snapshots are kept
 
 
 def view_at(storage: Storage, name: str, time: float) -> View | None:

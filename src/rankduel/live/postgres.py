@@ -21,7 +21,7 @@ from typing import Any
 from rankduel.errors import StorageError
 from rankduel.live.database import SCHEMA, tables
 from rankduel.live.sql import SqlStorage
-from rankduel.live.storage import Committed, Entry
+from rankduel.live.storage import Batch, Committed
 
 try:
     import psycopg
@@ -109,7 +109,7 @@ class PostgresStorage(SqlStorage):
             self.close()
             raise
 
-    def commit(self, batch: Sequence[tuple[str, Entry]]) -> Committed:
+    def commit(self, batch: Batch) -> Committed:
         """Write all entries or none; what was certainly not written because of others is tried again."""
         for trial in count(1):
             try:

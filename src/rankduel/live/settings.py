@@ -59,6 +59,11 @@ class Settings:
         """As JSON holds them."""
         return asdict(self) | {"rankers": list(self.rankers), "guardrails": list(self.guardrails)}
 
+    @property
+    def limited(self) -> bool:
+        """Whether somebody may be refused a duel while others get one."""
+        return self.share < 1 or self.daily_cap is not None or self.in_flight_cap is not None
+
 
 def made(
     rankers: Iterable[str],

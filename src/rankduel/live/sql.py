@@ -9,7 +9,7 @@ from rankduel.live.database import COLUMNS, Database, text
 from rankduel.live.duels import DuelRow
 from rankduel.live.events import Event
 from rankduel.live.page import LIGHT, Page, Taken, digest
-from rankduel.live.storage import Committed, Entry, Kept, KeyRow, SignalRow
+from rankduel.live.storage import Batch, Committed, Kept, KeyRow, SignalRow
 
 __all__ = ["SqlStorage"]
 
@@ -22,24 +22,20 @@ class SqlStorage(Database):
 
     # Writing
 
-    def commit(self, batch: Sequence[tuple[str, Entry]]) -> Committed:
+    def commit(self, batch: Batch) -> Committed:
         """Write all entries of these tournaments or none; on return they are durable. One thread calls this."""
         try:
             return self._commit(batch, at_once=self.shared)
         except Taken:  # seldom: nothing of it has happened
             return self._commit(batch, at_once=True)
 
-    def _commit(self, batch: Sequence[tuple[str, Entry]], *, at_once: bool) -> Committed:
-        places: dict[str, list[int]] = {}
-        for place, (name, _) in enumerate(batch):
-            places.setdefault(name, []).append(place)
-        committed = Committed([None] * len(batch), {}, {})
-        with self.transaction(durable=not {type(entry) for _, entry in batch} <= LIGHT):
-            for name in sorted(places):  # always in this order: no two processes wait for each other
-                page = Page(self, name, [batch[place][1] for place in places[name]], at_once=at_once)
+    def _commit(self, batch: Batch, *, at_once: bool) -> Committed:
+        committed = Committed({}, {}, {})
+        with self.transaction(durable=any(not set(map(type, entries)) <= LIGHT for entries in batch.values())):
+            for name in sorted(batch):  # always in this order: no two processes wait for each other
+                page = Page(self, name, batch[name], at_once=at_once)
                 page.write()
-                for place, result in zip(places[name], page.results, strict=True):
-                    committed.results[place] = result
+                committed.results[name] = page.results
                 committed.events[name], committed.counts[name] = page.events, page.counts
         return committed
 

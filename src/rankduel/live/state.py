@@ -19,6 +19,7 @@ __all__ = ["State", "restored"]
 _SEEDS = 2**48 - 1
 _COIN = 2**48
 _SCHEMA = 1  # of what a snapshot holds beside the bandit
+Odds = tuple[float, float] | None  # of the two sides to be chosen, where the bandit must know
 _OUTCOMES = {  # as it was told, and as it is where the sides were swapped
     "first": (Outcome.FIRST, Outcome.SECOND),
     "second": (Outcome.SECOND, Outcome.FIRST),
@@ -59,12 +60,16 @@ class State:
         stream = bit_generator(subseed(self.settings.seed, f"session {session}"), "bandit")
         self.bandit.random.bit_generator.state = stream.state
 
-    def choose(self, id: str) -> tuple[Duel, int]:
-        """The next duel, which will have this id, and what makes its page. It changes nothing that is learnt."""
-        duel = self.bandit.ask()
-        self.bandit.forget(duel)
+    def choose(self, id: str) -> tuple[int, int, Odds, int]:
+        """The sides of the next duel, which will have this id, their odds, and what makes its page.
+
+        It changes nothing that is learnt.
+        """
+        _, first, second, odds = self.bandit.propose()
         luck = self._luck(id)
-        return duel if luck & _COIN else _swapped(duel), luck & _SEEDS
+        if luck & _COIN:
+            return first, second, odds, luck & _SEEDS
+        return second, first, odds and odds[::-1], luck & _SEEDS
 
     def seed_of(self, id: str) -> int:
         """What makes the page of a duel; 48 bits, exact in any JSON."""
@@ -107,13 +112,12 @@ class State:
 
     def _tell(self, body: dict[str, Any]) -> None:
         first, second, told = body["first"], body["second"], body["outcome"]
+        odds = tuple(body["propensity"]) if "propensity" in body else None
         outcome, swapped = _OUTCOMES[told]
-        propensity = body.get("propensity")
-        duel = Duel(self.bandit.told + 1, first, second, propensity and tuple(propensity))
-        if not self._luck(body["duel"]) & _COIN:
-            duel, outcome = _swapped(duel), swapped
-        self.bandit.adopt(duel)
-        self.bandit.tell(duel, outcome)
+        if self._luck(body["duel"]) & _COIN:
+            self.bandit.adopt(Duel(self.bandit.told + 1, first, second, odds), outcome)
+        else:
+            self.bandit.adopt(Duel(self.bandit.told + 1, second, first, odds and odds[::-1]), swapped)
         if told == "tie":
             pair = (first, second) if first < second else (second, first)
             self.ties[pair] = self.ties.get(pair, 0) + 1
@@ -182,11 +186,6 @@ class State:
         state.wins = {(first, second): count for first, second, count in stored["wins"]}
         state.ties = {(first, second): count for first, second, count in stored["ties"]}
         return state
-
-
-def _swapped(duel: Duel) -> Duel:
-    """From the sides of the bandit to those that users see, or back."""
-    return Duel(duel.number, duel.second, duel.first, duel.propensity and duel.propensity[::-1])
 
 
 def restored(storage: Storage, name: str) -> State:

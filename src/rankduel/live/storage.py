@@ -1,6 +1,7 @@
 """Where tournaments are kept: what can be written, what a storage must be able to do, and how it is found."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, NamedTuple, Protocol
 
 from rankduel.live.duels import DuelRow, Status
@@ -8,6 +9,7 @@ from rankduel.live.events import Event
 
 __all__ = [
     "NAMING",
+    "Batch",
     "Change",
     "Committed",
     "Created",
@@ -24,6 +26,7 @@ __all__ = [
     "Told",
     "Void",
     "storage_at",
+    "told_of",
 ]
 
 
@@ -64,6 +67,9 @@ class Told(NamedTuple):
 
     status: Status
     outcome: str | None
+
+
+told_of = cache(Told)  # there are few of them
 
 
 class SignalRow(NamedTuple):
@@ -119,12 +125,13 @@ class Noted(NamedTuple):
 NAMING = (Tell, Show, SignalRow, Void)  # entries that name a duel
 # A duel that was asked for is an entry itself. Its result is a duel: this one, or the one that its query has already.
 Entry = DuelRow | Created | Opened | Show | Tell | SignalRow | Change | Void | Sweep | Kept | Noted
+Batch = Mapping[str, Sequence[Entry]]  # by tournament, in their order
 
 
 class Committed(NamedTuple):
-    """What became of a batch: a result for each entry, and what happened to each tournament."""
+    """What became of a batch, by tournament: a result for each entry, and what has happened."""
 
-    results: list[Any]
+    results: dict[str, list[Any]]
     events: dict[str, list[Event]]  # appended to the journals
     counts: dict[str, dict[str, int]]  # by how much the counters of duels have grown
 
@@ -147,7 +154,7 @@ class Storage(Protocol):
     secret: bytes  # that signs tickets
     url: str
 
-    def commit(self, batch: Sequence[tuple[str, Entry]]) -> Committed:
+    def commit(self, batch: Batch) -> Committed:
         """Write all entries of these tournaments or none; on return they are durable. One thread calls this."""
 
     def read(self, tournament: str, since: int = 0) -> Iterator[Event]:

@@ -10,7 +10,7 @@ __all__ = ["Tray"]
 
 _PLAIN = frozenset({*NAMING, Noted, Kept})  # entries that mean the duels they name and no others
 
-Named = tuple[str, Entry]  # with the tournament
+Taken = dict[str, list[Entry]]  # where those that leave the tray are put, by their tournament
 
 
 class Tray:
@@ -21,7 +21,9 @@ class Tray:
     >>> rows = [DuelRow(1, number, None, None, 4, 2, None, None, issued=0.0, expires=60.0) for number in (1, 2, 3)]
     >>> tray.put("search", rows)
     >>> tell = Tell(1, 2, None, "tie", time=5.0)
-    >>> tray.before([("search", [tell])]) == [("search", rows[1])]
+    >>> taken = {}
+    >>> tray.before([("search", [tell])], taken)
+    >>> taken == {"search": [rows[1]]}
     True
     >>> len(tray)
     2
@@ -43,30 +45,30 @@ class Tray:
         for row in rows:
             self._new[tournament, row.session, row.number] = row
 
-    def before(self, puts: Iterable[tuple[str, Sequence[Entry]]]) -> list[Named]:
+    def before(self, puts: Iterable[tuple[str, Sequence[Entry]]], taken: Taken) -> None:
         """Take what must be written before these entries: the duels that they name; all, if they may mean any."""
-        taken: list[Named] = []
         for tournament, entries in puts:
             kinds = set(map(type, entries))
             if not kinds or not kinds <= _PLAIN:
-                return [*taken, *self.all()]
+                return self.empty(taken)
             for entry in entries if self else ():
                 if isinstance(entry, NAMING):
                     key = tournament, entry.session, entry.number
                     row = self._new.pop(key, None) or self._old.pop(key, None)
                     if row is not None:
-                        taken.append((tournament, row))
-        return taken
+                        taken.setdefault(tournament, []).append(row)
+        return None
 
-    def all(self) -> list[Named]:
+    def empty(self, taken: Taken) -> None:
         """Take everything."""
-        return [*self.turn(), *self.turn()]
+        self.turn(taken)
+        self.turn(taken)
 
-    def turn(self) -> list[Named]:
+    def turn(self, taken: Taken) -> None:
         """Take what was here before the last turn."""
-        taken: list[Named] = [(key[0], row) for key, row in self._old.items()]
+        for (tournament, _, _), row in self._old.items():
+            taken.setdefault(tournament, []).append(row)
         self._new, self._old, self._turn = {}, self._new, monotonic() + self._seconds
-        return taken
 
     @property
     def left(self) -> float | None:

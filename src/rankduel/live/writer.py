@@ -111,10 +111,15 @@ class Writer:
 
     def _run(self) -> None:
         while (following := self._next()) is not None:
-            held, taken = following
-            batch = [*held, *((name, entry) for name, entries, _ in taken for entry in entries)]
+            batch, taken = following
+            starts = []
+            for name, entries, _ in taken:
+                mine = batch.setdefault(name, [])
+                starts.append(len(mine))
+                mine += entries
+            batch = {name: entries for name, entries in batch.items() if entries}
             try:
-                committed = self.storage.commit(batch) if batch else Committed([], {}, {})
+                committed = self.storage.commit(batch) if batch else Committed({}, {}, {})
                 for name, events in committed.events.items():
                     if name in self.listeners:
                         self.listeners[name](events, committed.counts[name])
@@ -126,18 +131,16 @@ class Writer:
                 continue
             if batch:  # to have written nothing proves nothing
                 self.failure = None
-            start = len(held)
-            for _, entries, future in taken:
+            for (name, entries, future), start in zip(taken, starts, strict=True):
                 if future is not None:
-                    future.set_result(committed.results[start : start + len(entries)])
-                start += len(entries)
+                    future.set_result(committed.results.get(name, [])[start : start + len(entries)])
         if self._orphaned:
             self.storage.close()
 
-    def _next(self) -> tuple[list[tuple[str, Entry]], list[_Put]] | None:
+    def _next(self) -> tuple[dict[str, list[Entry]], list[_Put]] | None:
         """What is written next, as soon as somebody waits for it or it has lain long enough; None at the end.
 
-        Duels that were held back, and what was taken from the queue.
+        Duels that were held back, by their tournament, and what was taken from the queue.
         """
         with self._lock:
             self._idle = True
@@ -145,11 +148,12 @@ class Writer:
                 self._work.wait(left)
             self._idle = False
             taken = self._from_queue()
-            held = self._tray.before((name, entries) for name, entries, _ in taken)
+            held: dict[str, list[Entry]] = {}
+            self._tray.before(((name, entries) for name, entries, _ in taken), held)
             if not taken and self._closing:
-                held = self._tray.all()
+                self._tray.empty(held)
             elif (left := self._tray.left) is not None and left <= 0:
-                held += self._tray.turn()
+                self._tray.turn(held)
             self._room.notify_all()
             return None if self._closing and not held and not taken else (held, taken)
 

@@ -1,6 +1,7 @@
 """The calls of a search application: ask, show, tell, and what users did."""
 
 import asyncio
+from functools import cache
 from typing import Any
 
 from rankduel.interleaving import Interleaved
@@ -31,6 +32,7 @@ __all__ = ["CALLS"]
 
 _STRETCH = 100  # duels that are chosen before others have their turn
 _OUTCOMES = {outcome.value: outcome for outcome in Outcome}
+_receipt = cache(ReceiptOut)  # there are few of them
 
 
 async def ask(request: Request) -> DuelOut | Asked:
@@ -88,7 +90,7 @@ async def tell(request: Request) -> ReceiptOut | Receipts:
         return _one(told, body)
     all_told = await service.tell(t, [_telling(t, item, place) for place, item in enumerate(body)])
     service.metrics.told.update(told.status for told in all_told)
-    return Receipts(receipts=[ReceiptOut(status=status, outcome=outcome) for status, outcome in all_told])
+    return Receipts(receipts=[_receipt(*told) for told in all_told])
 
 
 def _telling(t: Tournament, item: Tell, place: int | None = None) -> Telling:
@@ -122,7 +124,7 @@ def _one(told: Told, body: Tell) -> ReceiptOut:
         raise Problem("conflict", f"{told.outcome} is stored, and stays", outcome=told.outcome, value=body.outcome)
     if told.status == Status.UNKNOWN:
         raise Problem("unknown-duel", "no such duel in this tournament, or a ticket that is not ours", value=duel)
-    return ReceiptOut(status=told.status, outcome=told.outcome)
+    return _receipt(*told)
 
 
 async def show(request: Request) -> StatusOut | Statuses:

@@ -88,16 +88,14 @@ def adopted(factory: Factory) -> None:
         bandit, follower, stranger = (factory(n_arms, seed=seed) for seed in (19, 19, 20))
         coin = Coin(ladder(n_arms), 19)
         for number in range(1, 601):
-            duel = bandit.ask()
-            bandit.forget(duel)
+            duel = bandit.propose()
+            require(bandit.pending == [], f"{duel} was only proposed, and is pending")
             if number % 3 == 0:
                 continue
             told, outcome = duel._replace(number=bandit.told + 1), coin(duel)
             for learner in (bandit, follower, stranger):
-                learner.adopt(told)
-                require(learner.pending == [told], f"{told} was adopted, and is not pending")
-                learner.tell(told, outcome)
-            stranger.forget(stranger.ask())
+                learner.adopt(told, outcome)
+            stranger.propose()
         require_consistent(stranger, "with the duels of another bandit")
         require(follower.told == bandit.told, f"told {bandit.told} duels, the follower counts {follower.told}")
         require(follower.champion == bandit.champion, "after the same duels, the champions differ")
