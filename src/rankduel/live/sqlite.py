@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from itertools import chain
+from itertools import chain, compress
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -23,19 +23,25 @@ __all__ = ["OURS", "SqliteStorage", "lock_file"]
 OURS = 0x52414E4B  # "RANK": what SQLite calls the application id
 _MOMENT = 0.05  # seconds
 _AT_ONCE = (256, 64, 16, 4)  # rows of an INSERT
+_NONE = {size: (None,) * size for size in _AT_ONCE}
 _MAPPED = 2**32  # bytes of the file that are read in place
 _TABLES = tables(id="INTEGER PRIMARY KEY", int="INTEGER", float="REAL", bytes="BLOB", clustered="WITHOUT ROWID")
 
 
-@cache
-def _for_many(statement: str, rows: int) -> str | None:
-    """A statement that inserts so many rows at once, from one that inserts a single row; None for others.
+_inserts = cache(re.compile(r"(INSERT .* VALUES )\([?, ]+\)(.*)").fullmatch)  # a single row
 
-    >>> _for_many("INSERT INTO t (a, b) VALUES (?, ?) ON CONFLICT DO NOTHING", 2)
-    'INSERT INTO t (a, b) VALUES (?, ?), (?, ?) ON CONFLICT DO NOTHING'
+
+@cache
+def _for_many(statement: str, rows: int, given: tuple[bool, ...]) -> str:
+    """A statement that inserts so many rows at once, from one that inserts a single row; what is not given is NULL.
+
+    >>> _for_many("INSERT INTO t (a, b) VALUES (?, ?) ON CONFLICT DO NOTHING", 2, (True, False))
+    'INSERT INTO t (a, b) VALUES (?, NULL), (?, NULL) ON CONFLICT DO NOTHING'
     """
-    found = re.fullmatch(r"(INSERT .* VALUES )(\([?, ]+\))(.*)", statement)
-    return found and f"{found[1]}{', '.join([found[2]] * rows)}{found[3]}"
+    found = _inserts(statement)
+    assert found is not None
+    row = ", ".join("?" if is_given else "NULL" for is_given in given)
+    return f"{found[1]}{', '.join([f'({row})'] * rows)}{found[2]}"
 
 
 class SqliteStorage(SqlStorage):
@@ -99,12 +105,17 @@ class SqliteStorage(SqlStorage):
         self.run_many(statement, rows)
 
     def run_many(self, statement: str, rows: Sequence[Sequence[Any]]) -> int:
-        """Write, in a transaction; how many rows have changed. Other threads run while it inserts many rows at once."""
+        """Write, in a transaction; how many rows have changed. Other threads run while it inserts many rows at once.
+
+        A None is the slowest of all values: a column that has no others is not handed over.
+        """
         changed = start = 0
-        for size in _AT_ONCE:
-            while start + size <= len(rows) and (many := _for_many(statement, size)) is not None:
-                values = list(chain.from_iterable(rows[start : start + size]))
-                changed += self._writer.execute(many, values).rowcount
+        for size in _AT_ONCE if _inserts(statement) else ():
+            while start + size <= len(rows):
+                columns = list(zip(*rows[start : start + size], strict=True))
+                given = tuple(column != _NONE[size] for column in columns)
+                values = list(chain.from_iterable(zip(*compress(columns, given), strict=True)))
+                changed += self._writer.execute(_for_many(statement, size, given), values).rowcount
                 start += size
         if start < len(rows):
             changed += self._writer.executemany(statement, rows[start:]).rowcount
