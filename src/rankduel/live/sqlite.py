@@ -22,7 +22,7 @@ __all__ = ["OURS", "SqliteStorage", "lock_file"]
 
 OURS = 0x52414E4B  # "RANK": what SQLite calls the application id
 _MOMENT = 0.05  # seconds
-_AT_ONCE = (256, 64, 16, 4)  # rows of an INSERT
+_AT_ONCE = (1024, 256, 64, 16, 4)  # rows of an INSERT: each time, the interpreter is handed over
 _NONE = {size: (None,) * size for size in _AT_ONCE}
 _MAPPED = 2**32  # bytes of the file that are read in place
 _TABLES = tables(id="INTEGER PRIMARY KEY", int="INTEGER", float="REAL", bytes="BLOB", clustered="WITHOUT ROWID")
