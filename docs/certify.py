@@ -1,10 +1,10 @@
 """The pages of docs/reproduction/certified/, and the tables of docs/certified.md, made from what was measured.
 
 `rankduel bench certified-regret --scale small --out FOLDER`, and the same for the other experiments of `rankduel bench
---list`, measure. `python docs/certify.py FOLDER` computes nothing, and writes what is in the folder.
-`python docs/certify.py FOLDER --cost` measures CPU time and memory, which needs a quiet machine, and keeps them there;
-`--warnings DATA` how often problems without a best arm are warned of; `--adversaries` how often the best arm is lost to
-somebody who chooses the pairs.
+--list`, measure. `python docs/certify.py FOLDER` computes nothing, and writes what is in the folder; of problems that
+are not there, the pages keep what they have. `python docs/certify.py FOLDER --cost` measures CPU time and memory, which
+needs a quiet machine, and keeps them there; `--warnings DATA` how often problems without a best arm are warned of;
+`--adversaries` how often the best arm is lost to somebody who chooses the pairs.
 """
 
 import argparse
@@ -55,6 +55,7 @@ NO_BEST = (
     "MergeDTS(elimination=Certified(delta=0.01))",
     "Uniform(elimination=Certified(delta=0.01))",
 )
+BY_PROBLEM = ("ends", "race", "divergence")  # tables with a row for each problem
 HEARD = 3_000  # duels that an adversary chooses, in a run
 COST_REPEATS = 3
 COST_DUELS = 200_000
@@ -378,29 +379,51 @@ def page(specs: Mapping[str, list[Measured]], told: Sequence[Mapping[str, Any]])
     )
     known = certified_specs()
     for name, parts in specs.items():
-        commits = sorted({str(each.facts["commit"])[:10] for each in parts})
-        yield f"## {name}: {known[name].title}\n\n{known[name].question} (commit {', '.join(commits)})\n"
+        yield f"## {name}: {known[name].title}\n\n{known[name].question}\n"
         if known[name].table["kind"] == "promise":
-            yield promise_table("", parts).markdown
+            yield f"Commit {_commits(parts)}:\n\n{promise_table('', parts).markdown}"
         else:
             for panel, each in panels_of(parts).items():
-                yield (
-                    f"{panel}, {each[0].n_arms:,} rankers ({each[0].facts['told']}):\n\n"
-                    + regret_table("", each).markdown
-                )
+                what = f"{each[0].n_arms:,} rankers ({each[0].facts['told']}; commit {_commits(each)})"
+                yield f"{panel}, {what}:\n\n{regret_table('', each).markdown}"
+    yield "## Figures\n"
     yield from (f"![{panel}: regret]({_file(panel)})\n" for panel in FIGURES)
     if told:
         yield f"## CPU time and memory\n\n{cost(told).markdown}"
 
 
+def _commits(parts: Sequence[Measured]) -> str:
+    return ", ".join(sorted({str(each.facts["commit"])[:10] for each in parts}))
+
+
+def renewed(old: str, new: str) -> str:
+    """A page with the sections and problems of a new one, and of the old one what the new one has not."""
+    sections: dict[str, dict[str, str]] = {}
+    for page in (old, new):
+        for section in re.split(r"^(?=## )", page, flags=re.MULTILINE):
+            parts = sections.setdefault(section.partition("\n")[0], {})
+            head, *problems = re.split(r"^(?=\S.*, [\d,]+ rankers \()", section, flags=re.MULTILINE)
+            parts[""] = head.strip()
+            parts |= {problem.partition(" rankers (")[0]: problem.strip() for problem in problems}
+    return "\n\n".join(part for parts in sections.values() for part in parts.values() if part) + "\n"
+
+
 def fill(text: str, tables: Mapping[str, Table]) -> str:
-    """Put each table between its marks."""
+    """Put each table between its marks; those `BY_PROBLEM` keep the rows of problems that are not in the new one."""
     for name, table in tables.items():
-        block = re.compile(rf"(<!-- table {name} -->\n).*?(<!-- end -->)", re.DOTALL)
-        if not block.search(text):
+        found = re.search(rf"(?<=<!-- table {name} -->\n).*?(?=<!-- end -->)", text, re.DOTALL)
+        if found is None:
             raise ValueError(f"docs/certified.md has no place for the table {name!r}")
-        text = block.sub(lambda found, table=table: f"{found[1]}\n{table.markdown}\n{found[2]}", text)  # type: ignore[misc]
+        shown = with_rows_of(found[0], table) if name in BY_PROBLEM else table
+        text = f"{text[: found.start()]}\n{shown.markdown}\n{text[found.end() :]}"
     return text
+
+
+def with_rows_of(old: str, table: Table) -> Table:
+    head, *rows = [line[2:-2].split(" | ") for line in old.splitlines() if line.startswith("| ")] or [[]]
+    if head != list(table.head):
+        return table
+    return replace(table, rows=list({row[0]: row for row in [*rows, *table.rows]}.values()))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -428,10 +451,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     specs = {name: parts for name, spec in certified_specs().items() if (parts := measured_of(spec, asked.folder))}
     pages = asked.docs / "reproduction" / "certified"
     pages.mkdir(parents=True, exist_ok=True)
-    (pages / "README.md").write_text("\n".join(page(specs, kept["cost"])), encoding="utf-8")
-    panels = {**panels_of(specs["certified-regret"]), **panels_of(specs.get("certified-matrices", []))}
+    report = pages / "README.md"
+    before = report.read_text(encoding="utf-8") if report.exists() else ""
+    report.write_text(renewed(before, "\n".join(page(specs, kept["cost"]))), encoding="utf-8")
+    panels = {**panels_of(specs.get("certified-regret", [])), **panels_of(specs.get("certified-matrices", []))}
     for panel in FIGURES:
-        draw(panel, panels[panel], pages)
+        if panel in panels:
+            draw(panel, panels[panel], pages)
     tables = {"ends": ends(panels), "race": race(panels), "divergence": divergence(panels)}
     for name, table in (("growth", growth), ("delay", late), ("validity", promises), ("ties", promises)):
         if f"certified-{name}" in specs:
