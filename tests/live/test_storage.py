@@ -304,6 +304,8 @@ def test_a_disk_that_cannot_be_written(url: str) -> None:
         disk.execute("PRAGMA query_only = ON")
         with pytest.raises(rd.StorageError, match="attempt to write a readonly database"):
             t.tell(duel, FIRST)
+        # Where the file is, is nothing for those who may only look.
+        assert t.health().failure == "StorageError: cannot write to the storage: attempt to write a readonly database"
         for _ in range(3):
             t.look()
             assert t.ask("b").serve == "baseline"

@@ -68,12 +68,16 @@ def preferences(state: State) -> Iterator[Meeting]:
         yield Meeting(names[first], names[second], won, lost, state.ties.get((first, second), 0))
 
 
-def health(counters: Mapping[str, int], failure: Exception | None) -> Health:
-    """What became of asks, tells and signals, by the counters of a tournament, and what has failed."""
+def health(counters: Mapping[str, int], failure: Exception | None, storage: str) -> Health:
+    """What became of asks, tells and signals, by the counters of a tournament, and what has failed.
+
+    Many may look at it: where the storage is, is not told.
+    """
 
     def named(word: str) -> dict[str, int]:
         return {name.removeprefix(word): count for name, count in counters.items() if name.startswith(word)}
 
+    place = storage.removeprefix("sqlite:///")  # as messages have it
     return Health(
         counts=Counts.of(counters),
         served=named("serve "),
@@ -86,5 +90,5 @@ def health(counters: Mapping[str, int], failure: Exception | None) -> Health:
         late_signals=counters.get("late signals", 0),
         outcomes=named("outcome "),
         delays={int(bound): count for bound, count in sorted(named("delay ").items(), key=lambda one: int(one[0]))},
-        failure=None if failure is None else f"{type(failure).__name__}: {failure}",
+        failure=None if failure is None else f"{type(failure).__name__}: {failure}".replace(place, "the storage"),
     )

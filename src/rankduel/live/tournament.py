@@ -318,7 +318,7 @@ class Tournament(Seen):
 
     def health(self) -> Health:
         """Whether all is well: what became of asks, tells and signals, and what has failed."""
-        return standing.health(self._memory.counters, self.failing)
+        return standing.health(self._memory.counters, self.failing, self.storage.url)
 
     @property
     def failing(self) -> Exception | None:
