@@ -263,6 +263,18 @@ def test_who_was_cut_off_does_not_believe_to_lead(url: str, postgres: Server) ->
     two.close()
 
 
+def test_who_hangs_does_not_lead_for_long(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that is stopped keeps its connections, and says nothing on them."""
+    monkeypatch.setattr("rankduel.live.postgres._SILENT", 0.5)
+    one, two = PostgresStorage(url), PostgresStorage(url)
+    assert one.leads("x")
+    assert not two.leads("x")
+    until(lambda: two.leads("x"))
+    assert not one.leads("x")  # it goes on, and is told that it was cut off
+    one.close()
+    two.close()
+
+
 def test_a_tournament_that_is_closed_is_led_by_another(url: str) -> None:
     with create(url) as one, Tournament.create("stays", rankers=NAMES, storage=url):
         until(lambda: one.storage.leads("search"))

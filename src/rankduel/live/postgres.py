@@ -52,6 +52,7 @@ _DEFAULTS = {  # unless the address says otherwise
     "keepalives_count": 3,
     "tcp_user_timeout": 10_000,
 }
+_SILENT = 10.0  # seconds after which a leader that hangs is none any more: it looks four times a second
 _SETTINGS = """
 SET search_path = rankduel, pg_temp;
 SET statement_timeout = '30s';
@@ -91,7 +92,7 @@ class PostgresStorage(SqlStorage):
         address = _address(url)
         self.url = _shown(address)  # without the password: it is in messages
         self._own = own
-        self._writer, self._reader, self._leader = (_Line(address) for _ in range(3))
+        self._writer, self._reader, self._leader = _Line(address), _Line(address), _Line(address, _SILENT)
         self._writing: _Connection  # within a transaction, as the next one
         self._pipeline: psycopg.Pipeline
         self._written = False
@@ -225,9 +226,10 @@ class _UndoneError(StorageError):
 class _Line:
     """A connection that is made again when it was cut. Who uses it holds its lock."""
 
-    def __init__(self, address: dict[str, Any]) -> None:
+    def __init__(self, address: dict[str, Any], silent: float | None = None) -> None:
         self.lock = threading.RLock()
         self._address = address
+        self._silent = silent  # seconds without a word after which the database cuts it
         self._connection: _Connection | None = None
         self._process = os.getpid()
         self._refusal: tuple[float, str] | None = None  # until when the last one counts, and what it said
@@ -248,7 +250,7 @@ class _Line:
             if self._refusal is not None and monotonic() < self._refusal[0]:
                 raise psycopg.OperationalError(self._refusal[1])
             try:
-                self._connection = _connect(self._address)
+                self._connection = _connect(self._address, self._silent)
             except psycopg.Error as error:
                 self._refusal = monotonic() + _PAUSE, str(error)
                 raise
@@ -297,11 +299,13 @@ def _shown(address: dict[str, Any]) -> str:
     return f"postgresql://{user}{address.get('host', '')}{port}/{address.get('dbname', '')}"
 
 
-def _connect(address: dict[str, Any]) -> _Connection:
+def _connect(address: dict[str, Any], silent: float | None) -> _Connection:
     connection = psycopg.connect(**address, autocommit=True, cursor_factory=psycopg.RawCursor)
     try:
         connection.adapters.register_dumper(int, Int8Dumper)  # one type for all: one plan for all
         connection.execute(_SETTINGS)
+        if silent is not None and connection.info.server_version >= 14_00_00:
+            connection.execute(f"SET idle_session_timeout = {round(1000 * silent)}")
     except BaseException:
         connection.close()
         raise
