@@ -299,7 +299,7 @@ def _shown(address: dict[str, Any]) -> str:
     return f"postgresql://{user}{address.get('host', '')}{port}/{address.get('dbname', '')}"
 
 
-def _connect(address: dict[str, Any], silent: float | None) -> _Connection:
+def _connect(address: dict[str, Any], silent: float | None = None) -> _Connection:
     connection = psycopg.connect(**address, autocommit=True, cursor_factory=psycopg.RawCursor)
     try:
         connection.adapters.register_dumper(int, Int8Dumper)  # one type for all: one plan for all
