@@ -17,9 +17,9 @@ from statistical.evidence import Counts, Floats, fit
 from statistical.test_beta_argmax import chances_of_largest
 
 STATES = [
-    *(State("DTS", ladder(K, 2), n * K) for K, n in ((3, 30), (5, 30), (9, 30), (17, 30))),
-    State("DTS", ladder(9, 1.5), 900),
-    State("DTS", ladder(9, 1.2), 900),
+    *(State("DTS", ladder(K, 2), n * K) for K, n in ((3, 100), (5, 60), (9, 30), (17, 30))),
+    State("DTS", ladder(9, 1.5), 1800),
+    State("DTS", ladder(9, 1.2), 3000),
     State("DTS", hopeless(9), 2000),
     State("SelfSparring", ladder(3, 1.2), 10_000),
     State("SelfSparring", ladder(5, 1.2), 10_000),

@@ -44,6 +44,8 @@ STATES = [
     *(State("MergeRUCB", ladder(M), n * M, patient(M)) for M in (2, 9, 20) for n in (1, 10, 100)),
     State("MergeRUCB", ladder(30, 1.1), 1500, {"c": 10.0}),
     *(State("DTS", ladder(K, 1.2), n * K) for K in (2, 5, 17, 40) for n in (1, 10, 100)),
+    State("DTS", ladder(70, 1.2), 3000),
+    State("DTS", ladder(130, 1.2), 3000),
     State("DTS", CYCLE, 3000),
     State("DTS", CYCLE2, 3000),
     State("DTS", scissors(9), 2000),

@@ -137,14 +137,24 @@ def second_of_dts(wins: Counts, c: int) -> Floats:
     return np.insert(chances, c, 1 - chances.sum())
 
 
-@pytest.mark.parametrize(("n_arms", "most"), [(2, 3), (3, 4), (5, 30), (16, 6), (17, 40), (24, 8)])
-@pytest.mark.parametrize("kind", ["MergeDTS", "DTS"])
+def second_of_certified_dts(wins: Counts, c: int) -> Floats:
+    """Argmax of phi_j ~ Beta(w_jc + 1, w_cj + 1), j != c."""
+    return second_of_merge_dts(wins.T, c)
+
+
+@pytest.mark.parametrize(
+    ("n_arms", "most"), [(2, 3), (3, 4), (4, 300), (5, 30), (9, 1), (16, 6), (17, 40), (24, 8), (24, 2), (70, 1)]
+)
+@pytest.mark.parametrize("kind", ["MergeDTS", "DTS", "DTS certified"])
 def test_the_second_arm_given_the_first(kind: str, n_arms: int, most: int) -> None:
     """With alpha so large that nobody is ruled out. Caught, below: the row for the column."""
     wins = random_wins(n_arms, most, seed=n_arms)
     bandit: rd.Bandit
     if kind == "DTS":
         bandit, law = rd.DTS(n_arms, alpha=1e6, seed=3), second_of_dts
+    elif kind == "DTS certified":
+        bandit = rd.DTS(n_arms, alpha=1e6, elimination=rd.Certified(delta=1e-300), seed=3)
+        law = second_of_certified_dts
     else:
         bandit, law = rd.MergeDTS(n_arms, batch_size=n_arms, alpha=1e6, seed=3), second_of_merge_dts
     teach_pairs(bandit, wins)

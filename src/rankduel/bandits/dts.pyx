@@ -3,17 +3,18 @@
 import numpy as np
 
 cimport cython
-from libc.math cimport fmax
-from libc.stdint cimport int16_t, int64_t, uint8_t, uint64_t
-from libc.stdlib cimport free, malloc
+from libc.math cimport fmax, log, log1p, pow
+from libc.stdint cimport int8_t, int64_t, uint8_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
 from rankduel.bandits.base cimport FIRST, TIE, duel_t, outcome_t
+from rankduel.bandits.coins cimport LATER, bit, coins_t, ones, set_coin, tally_add, tally_of, tally_t, toss
 from rankduel.bandits.optimistic cimport Optimistic
-from rankduel.bandits.versus cimport add16, draw16, odds, rest, sum16, versus_count, versus_new, versus_t
+from rankduel.bandits.versus cimport versus_count, versus_new, versus_t
 from rankduel.randomness.arrivals cimport arrival_rate, arrival_wait, arrivals_now
-from rankduel.randomness.beta cimport ASK, beta_argmax, beta_draw_above, betas_t, guess_t, next_lane
-from rankduel.randomness.draws cimport best_t, consider, eight_bytes, uniform
+from rankduel.randomness.beta cimport ASK, beta_argmax, beta_draw_above, betas_t, guess_t
+from rankduel.randomness.draws cimport below, best_t, consider, uniform
 
 cdef enum:
     TOTAL = 0
@@ -37,7 +38,8 @@ cdef class DTS(Optimistic):
         seed: of the bandit's own random streams; None draws a fresh one.
 
     Cost
-        O(K |candidates|) time per duel, where the constant is a sixteenth of an instruction pair, and O(K^2) memory.
+        O(K |candidates|) time per duel, where the constant is about three instructions for a pair of candidates that have
+        hardly met, and O(K^2) memory.
 
     Guarantee
         Regret O(K log T + K^2 log log T) for alpha > 0.5, with a Condorcet winner or without.
@@ -47,7 +49,7 @@ cdef class DTS(Optimistic):
 
     Deviations
         None in law. Whether theta_ij > 1/2 is drawn directly; the Beta draws of the second arm are only made where
-        they can matter.
+        they can matter, and of arms that have never lost to the first one, or never won, all at once.
 
     Examples
         >>> import rankduel as rd
@@ -60,31 +62,33 @@ cdef class DTS(Optimistic):
     cdef versus_t *pairs  # pairs[j, i]: what is known of i against j, so that all opponents of j are neighbours
     cdef uint8_t *tails  # tails[j, i] and tops[j, i], of the same
     cdef uint8_t *tops
-    cdef uint8_t *odds  # odds[i, j] that theta_ij > 1/2, in 256ths
-    cdef double *rests  # and what the rounding left
+    cdef coins_t *coins  # coins[i, w]: whether theta_ij > 1/2, for the 64 opponents j of word w. Made from the pairs,
+    cdef uint64_t *later  # as are their later places,
+    cdef uint64_t *present  # and the arms that are not out
     cdef int64_t *leader  # of the last tournament
-    cdef uint8_t *fresh  # scratch of the tournament: fresh[b, q] if q has not settled its duels with block b
-    cdef int16_t *beaten  # how many rows have beaten each arm
-    cdef int *settled  # how many rows have settled their duels with each block
+    cdef uint64_t *fresh  # scratch of the tournament: bit q of fresh[v, w] if q, of word w, has not met the arms of word v
+    cdef tally_t *beaten  # how many rows have beaten each arm, word by word
+    cdef int *n_rows  # that have met the arms of each word
     cdef int *candidates
     cdef int64_t *favourite  # whose duels with itself are jumped over; -1 before there was any
     cdef double *rates  # of the events that each theta, then that each phi is above 1/2 against it; -1: to be computed
     cdef double *calm  # [the sum of rates, the time until the next event; -1: to be drawn]
     cdef int *events  # scratch of a duel that has some
-    cdef uint8_t *upsets  # whose theta against the favourite is above 1/2
+    cdef uint64_t *upsets  # whose theta against the favourite is above 1/2
+    cdef int8_t *streaks  # streaks[j, i], of i against j: a if b = 1, -b if a = 1 < b, else 0; of Beta(a, b). Made from the pairs
+    cdef uint8_t *closed  # scratch: who need not be drawn any more
     cdef guess_t *guesses
     cdef int stride
+    cdef int n_words  # of bits, one of each arm
+    cdef int n_weights  # of a tally
 
     def __init__(self, n_arms, *, alpha=0.8**7, elimination=None, seed=None):
         super().__init__(n_arms, alpha=alpha, elimination=elimination, seed=seed)
-        cdef int n = self.n_arms, i, j
-        cdef versus_t *pair
+        cdef int n = self.n_arms, n_words = (n + 63) // 64, i, j, w
         self.stride = (n + 15) // 16 * 16
         self.pairs = <versus_t *>self.array("pairs", (n, n, sizeof(versus_t) // sizeof(double)), np.float64)
         self.tails = <uint8_t *>self.array("tails", (n, self.stride), np.uint8)
         self.tops = <uint8_t *>self.array("tops", (n, self.stride), np.uint8)
-        self.odds = <uint8_t *>self.array("odds", (n, self.stride), np.uint8)
-        self.rests = <double *>self.array("rests", (n, self.stride), np.float64)
         self.leader = <int64_t *>self.array("leader", 1)
         self.favourite = <int64_t *>self.array("favourite", 1)
         self.rates = <double *>self.array("rates", 2 * n, np.float64)
@@ -92,33 +96,61 @@ cdef class DTS(Optimistic):
         self._ranges.update(leader=(0, n - 1), favourite=(-1, n - 1), rates=(-1, 1), calm=(-1, 1e300))
         self.favourite[0] = -1
         self.calm[WAIT] = -1
-        self.fresh = <uint8_t *>malloc(self.stride // 16 * self.stride)
-        self.settled = <int *>malloc(self.stride // 16 * sizeof(int))
-        self.beaten = <int16_t *>malloc(self.stride * sizeof(int16_t))
+        self.n_words = n_words
+        self.n_weights = n.bit_length()
+        self.coins = <coins_t *>calloc(<size_t>n * n_words, sizeof(coins_t))
+        self.later = <uint64_t *>calloc(<size_t>n * n_words * LATER, sizeof(uint64_t))
+        self.present = <uint64_t *>calloc(n_words, sizeof(uint64_t))
+        self.fresh = <uint64_t *>malloc(n_words * n_words * sizeof(uint64_t))
+        self.beaten = <tally_t *>malloc(n_words * self.n_weights * sizeof(tally_t))
+        self.n_rows = <int *>malloc(n_words * sizeof(int))
         self.candidates = <int *>malloc(n * sizeof(int))
         self.events = <int *>malloc(2 * n * sizeof(int))
-        self.upsets = <uint8_t *>malloc(self.stride)
+        self.upsets = <uint64_t *>malloc(n_words * sizeof(uint64_t))
+        self.streaks = <int8_t *>calloc(<size_t>n * self.stride, sizeof(int8_t))
+        self.closed = <uint8_t *>malloc(self.stride)
         self.guesses = <guess_t *>malloc(n * sizeof(guess_t))
-        if self.fresh == NULL or self.settled == NULL or self.beaten == NULL or self.candidates == NULL:
+        if self.coins == NULL or self.later == NULL or self.present == NULL or self.fresh == NULL or self.beaten == NULL:
             raise MemoryError
-        if self.events == NULL or self.upsets == NULL or self.guesses == NULL:
+        if self.n_rows == NULL or self.candidates == NULL or self.events == NULL:
+            raise MemoryError
+        if self.upsets == NULL or self.streaks == NULL or self.closed == NULL or self.guesses == NULL:
             raise MemoryError
         for i in range(n):
-            for j in range(n):
-                pair = self.pair(i, j)
-                versus_new(pair)
-                if i != j:
-                    self.tails[j * self.stride + i] = ASK
-                    self.set_odds(i, j)
+            self.present[i // 64] |= bit(i)
+        for j in range(n):
+            for i in range(n):
+                versus_new(self.pair(i, j))
+            # As `see` would: even chances, Beta(1, 1), but for j and itself
+            for w in range(n_words):
+                self.coins[<size_t>j * n_words + w].first = self.present[w]
+            self.coins[<size_t>j * n_words + j // 64].first &= ~bit(j)
+            memset(self.streaks + <size_t>j * self.stride, 1, n)
+            self.streaks[<size_t>j * self.stride + j] = 0
 
     def __dealloc__(self):
+        free(self.coins)
+        free(self.later)
+        free(self.present)
         free(self.fresh)
-        free(self.settled)
+        free(self.n_rows)
         free(self.beaten)
         free(self.candidates)
         free(self.events)
         free(self.upsets)
+        free(self.streaks)
+        free(self.closed)
         free(self.guesses)
+
+    def _load(self, arrays):
+        cdef int i, j
+        super()._load(arrays)
+        for j in range(self.n_arms):
+            if self.is_out(j):
+                self.present[j // 64] &= ~bit(j)
+            for i in range(self.n_arms):
+                if i != j and self.pair(i, j).chance.a + self.pair(i, j).chance.b > 2:  # they have met
+                    self.see(i, j)
 
     @cython.final
     cdef versus_t *pair(self, int i, int j) noexcept nogil:
@@ -178,10 +210,11 @@ cdef class DTS(Optimistic):
         cdef double largest = 0.5, value
         cdef bint upset = False
         n_events = arrivals_now(self.rng, self.rates, 2 * n, self.calm[TOTAL], &self.calm[WAIT], self.events)
-        memset(self.upsets, 0, self.stride)
+        memset(self.upsets, 0, self.n_words * sizeof(uint64_t))
         for k in range(n_events):
             if self.events[k] < n:
-                self.upsets[self.events[k]] = upset = True
+                self.upsets[self.events[k] // 64] |= bit(self.events[k])
+                upset = True
         duel.first = self.first(True) if upset else c
         if duel.first != c:
             duel.second = self.second(duel.first)
@@ -198,11 +231,12 @@ cdef class DTS(Optimistic):
     cdef int first(self, bint known) noexcept nogil:
         """The candidate that wins most of a tournament of samples.
 
-        A row of the tournament is drawn in blocks of 16 opponents, and only as far as its arm can still come first.
+        A row of the tournament is drawn in words of 64 opponents, and only as far as its arm can still come first.
         Two candidates share one draw: what the row of an earlier one has settled is not drawn again. Where the
         favourite's row is known, all but the `upsets` have lost to it.
         """
-        cdef int n = self.n_arms, n_blocks = self.stride // 16, n_candidates = 0, r, i, block, drawn, score
+        cdef int n = self.n_arms, n_words = self.n_words, n_candidates = 0, r, i, home, k, w, v, score, best_score = 0
+        cdef uint64_t fresh, won
         cdef best_t best
         cdef int64_t fewest = n, front = self.favourite[0] if known else self.leader[0]
         for i in range(n):  # C = arms with the largest number of j such that u_ij > 1/2
@@ -219,54 +253,104 @@ cdef class DTS(Optimistic):
             self.leader[0] = self.candidates[0]
             return self.candidates[0]
         best.value, best.index, best.ties = -1, 0, 0
-        memset(self.fresh, 1, n_blocks * self.stride)
-        memset(self.beaten, 0, self.stride * sizeof(int16_t))
-        memset(self.settled, 0, n_blocks * sizeof(int))
+        for w in range(n_words):
+            for v in range(n_words):
+                self.fresh[v * n_words + w] = self.present[w]
+        memset(self.beaten, 0, n_words * self.n_weights * sizeof(tally_t))
+        memset(self.n_rows, 0, n_words * sizeof(int))
         for r in range(n_candidates):
             i = self.candidates[r]
-            score = self.settled[i // 16] - self.beaten[i]
-            drawn = 0
-            while drawn < n_blocks and score + n - 16 * drawn >= best.value:
-                score += self.sample(i, drawn, known and i == self.favourite[0])
-                drawn += 1
-            for block in range(drawn):
-                self.fresh[block * self.stride + i] = 0
-                self.settled[block] += 1
-            if drawn == n_blocks:
+            home = w = i // 64
+            # The wins that are left to it; one goes for itself.
+            score = self.n_alive - tally_of(self.beaten + home * self.n_weights, self.n_rows[home], i)
+            k = 0
+            while k < n_words and score >= best_score:
+                if (fresh := self.fresh[home * n_words + w]) != 0:  # else they have all met it
+                    won = self.beats(i, w, fresh, known)
+                    score -= ones(fresh & ~won)
+                    tally_add(self.beaten + w * self.n_weights, self.n_rows[w], won)
+                    self.n_rows[w] += 1
+                    self.fresh[w * n_words + home] &= ~bit(i)
+                k += 1
+                w = w + 1 if w + 1 < n_words else 0
+            if k == n_words:
                 consider(self.rng, &best, score, i)
+                best_score = max(best_score, score)
         self.leader[0] = best.index
         return best.index
 
     @cython.final
-    cdef int sample(self, int i, int block, bint known) noexcept nogil:
-        """How many fresh j of a block have a sampled theta_ij > 1/2; each is beaten once more."""
-        cdef size_t start = <size_t>i * self.stride + 16 * block
-        cdef uint64_t open[2]
-        cdef uint8_t yes[16]
-        cdef int lane
-        if known:
-            for lane in range(16):
-                yes[lane] = 16 * block + lane < self.n_arms and 16 * block + lane != i and not self.upsets[16 * block + lane]
-        elif draw16(self.odds + start, eight_bytes(self.rng), eight_bytes(self.rng), yes, open):
-            while (lane := next_lane(open)) >= 0:
-                yes[lane] = uniform(self.rng) < self.rests[start + lane]
-        add16(self.beaten + 16 * block, yes)
-        return sum16(yes, self.fresh + i // 16 * self.stride + 16 * block)
+    cdef inline uint64_t beats(self, int i, int w, uint64_t fresh, bint known) noexcept nogil:
+        """The arms j of a word with a sampled theta_ij > 1/2, right for the fresh ones."""
+        cdef size_t iw = <size_t>i * self.n_words + w
+        cdef const double *chances = &self.pair(i, 64 * w).above_half
+        cdef size_t stride = self.n_arms * (sizeof(versus_t) // sizeof(double))
+        if known and i == self.favourite[0]:
+            return ~self.upsets[w] & ~(bit(i) if w == i // 64 else 0)
+        return toss(self.rng, &self.coins[iw], self.later + iw * LATER, fresh, chances, stride)
 
     cdef int second(self, int first) noexcept nogil:
         """argmax phi_i over the arms with l_i,first <= 1/2, where phi_first = 1/2."""
         cdef betas_t row  # phi_i ~ Beta(w_i,first + 1, w_first,i + 1): the column, not the row
-        cdef int chosen
+        cdef const int8_t *streaks = self.streaks + <size_t>first * self.stride
+        # l_i,first > 1/2 is u_first,i < 1/2: first is behind
+        cdef const uint8_t *barred = self.behind + <size_t>first * self.n_arms
+        cdef double largest = 0.5, value
+        cdef int total = 0, n_winless = 0, chosen = first, i
+        cdef bint unbeaten = False
+        if self.referee is not None:  # nobody meets itself, or is spared: evidence is wanted
+            barred, largest = self.referee.gone, -1
+        for i in range(self.n_arms):
+            self.closed[i] = barred[i] | (streaks[i] != 0)
+            total += streaks[i] if (streaks[i] > 0) & (barred[i] == 0) else 0
+            n_winless += (streaks[i] < 0) & (barred[i] == 0)
+        # Of the unbeaten, b = 1, each is at most x with chance x^a, and all are with x^total. So the largest is a draw from
+        # that law, and it is that of each with chance a / total, whatever its value.
+        if total > 0:
+            value = pow(uniform(self.rng), 1.0 / total)
+            if value > largest:
+                largest, unbeaten = value, True
+        if n_winless > 0 and self.winless(streaks, barred, n_winless, &largest, &chosen):
+            unbeaten = False
         row.first, row.stride = &self.pair(0, first).chance, sizeof(versus_t)
         row.n, row.bar, row.likely, row.scratch = self.n_arms, 0.5, -1, self.guesses
         row.tails = self.tails + <size_t>first * self.stride
         row.tops = self.tops + <size_t>first * self.stride
-        if self.referee is not None:  # nobody meets itself, or is spared: evidence is wanted
-            chosen = beta_argmax(self.rng, &row, first, self.referee.gone, -1)
-            return chosen if chosen >= 0 else first
-        # l_i,first > 1/2 is u_first,i < 1/2: first is behind
-        chosen = beta_argmax(self.rng, &row, first, self.behind + <size_t>first * self.n_arms, 0.5)
-        return chosen if chosen >= 0 else first
+        i = beta_argmax(self.rng, &row, first, self.closed, largest)
+        if i >= 0:
+            return i
+        if unbeaten:
+            total = below(self.rng, total)
+            while total >= 0:
+                i += 1
+                total -= streaks[i] if streaks[i] > 0 and not barred[i] else 0
+            return i
+        return chosen
+
+    @cython.final
+    cdef bint winless(
+        self, const int8_t *streaks, const uint8_t *barred, int n_left, double *largest, int *chosen
+    ) noexcept nogil:
+        """Draw the arms with a = 1 < b; whether one is larger than the largest so far, and then it is that.
+
+        Each is above x with chance (1 - x)^b, at most (1 - x)^2. How many come before the first for which a coin of that
+        chance says yes is drawn at once; then it is above x with chance (1 - x)^(b - 2).
+        """
+        cdef double gap = 1 - fmax(largest[0], 0), wait
+        cdef int i = -1, to_go
+        cdef bint found = False
+        while (wait := log(1 - uniform(self.rng)) / log1p(-gap * gap)) < n_left:
+            to_go = <int>wait
+            n_left -= to_go + 1
+            while to_go >= 0:
+                i += 1
+                to_go -= streaks[i] < 0 and not barred[i]
+            if uniform(self.rng) < pow(gap, -streaks[i] - 2):
+                gap *= pow(1 - uniform(self.rng), -1.0 / streaks[i])
+                chosen[0], found = i, True
+        if found:
+            largest[0] = 1 - gap
+        return found
 
     cdef int learn(self, const duel_t *duel, outcome_t outcome) except -1 nogil:
         cdef int winner = duel.first if outcome == FIRST else duel.second
@@ -279,14 +363,13 @@ cdef class DTS(Optimistic):
         return 0
 
     cdef void drop(self, int gone) noexcept nogil:
-        """Nobody is behind an arm that is out, or wins against it in the tournament; and it is no candidate."""
+        """Nobody is behind an arm that is out, or meets it in the tournament; and it is no candidate."""
         cdef int n = self.n_arms, i
         for i in range(n):
             self.n_behind[i] -= self.behind[<size_t>i * n + gone]
             self.behind[<size_t>i * n + gone] = self.behind[<size_t>gone * n + i] = 0
-            self.odds[<size_t>i * self.stride + gone] = 0
-            self.rests[<size_t>i * self.stride + gone] = 0
         self.n_behind[gone] = 2 * n
+        self.present[gone // 64] &= ~bit(gone)
 
     cdef void count(self, int winner, int loser) noexcept nogil:
         cdef versus_t *won = self.pair(winner, loser)
@@ -298,18 +381,21 @@ cdef class DTS(Optimistic):
         elif loser == self.favourite[0]:
             self.rates[winner] = -1
         versus_count(won, lost)
-        self.set_odds(winner, loser)
-        self.set_odds(loser, winner)
-        self.tails[<size_t>loser * self.stride + winner] = ASK
-        self.tails[<size_t>winner * self.stride + loser] = ASK
+        self.see(winner, loser)
+        self.see(loser, winner)
+        # A streak needs no curve.
+        self.tails[<size_t>loser * self.stride + winner] = 0 if self.streaks[<size_t>loser * self.stride + winner] else ASK
+        self.tails[<size_t>winner * self.stride + loser] = 0 if self.streaks[<size_t>winner * self.stride + loser] else ASK
 
     cdef void catch_up(self, double log_t) noexcept nogil:
         Optimistic.catch_up(self, log_t)
         self.calm[WAIT] = -1
 
     @cython.final
-    cdef void set_odds(self, int i, int j) noexcept nogil:
-        cdef double above_half = self.pair(i, j).above_half
-        cdef size_t ij = <size_t>i * self.stride + j
-        self.odds[ij] = odds(above_half)
-        self.rests[ij] = rest(above_half)
+    cdef void see(self, int i, int j) noexcept nogil:
+        """What is made from the record of i against j."""
+        cdef const versus_t *pair = self.pair(i, j)
+        cdef size_t iw = <size_t>i * self.n_words + j // 64
+        cdef double a = pair.chance.a, b = pair.chance.b
+        set_coin(&self.coins[iw], self.later + iw * LATER, bit(j), pair.above_half)
+        self.streaks[<size_t>j * self.stride + i] = <int8_t>a if b == 1 and a <= 127 else <int8_t>-b if a == 1 and b <= 127 else 0

@@ -100,21 +100,11 @@ cdef extern from *:
         *place = rd_sum8(sum);
         return rd_sum8(count);
     }
-
-    /* How many of the sixteen said yes, where only the ones marked by a 1 count. */
-    static inline int rd_sum16(const uint8_t *yes, const uint8_t *marks) {
-        rd_u64x2 y, m;
-        memcpy(&y, yes, 16);
-        memcpy(&m, marks, 16);
-        y &= m;
-        return (int)(((y[0] + y[1]) * 0x0101010101010101u) >> 56);
-    }
     """
     bint draw16 "rd_draw16" (const uint8_t *odds, uint64_t low, uint64_t high, uint8_t *yes, uint64_t *open) noexcept nogil
     void add16 "rd_add16" (int16_t *counts, const uint8_t *yes) noexcept nogil
     int kappa_of "rd_kappa" (int16_t *won, const int16_t *beaten, int n) noexcept nogil
     int kappa_ties "rd_kappa_ties" (const int16_t *kappa, int value, int n, int *place) noexcept nogil
-    int sum16 "rd_sum16" (const uint8_t *yes, const uint8_t *marks) noexcept nogil
 
 
 cdef inline uint8_t odds(double probability) noexcept nogil:
