@@ -6,6 +6,8 @@ from rankduel.live.state import State
 
 __all__ = ["learnt"]
 
+THOMPSON = {"fitted", "level", "n_sure", "sure", "tree", "weights"}
+
 # What bandits keep to choose the next duel; nothing is learnt from it.
 CHOICE = {
     "CertifiedSparring": {"samples"},
@@ -13,8 +15,8 @@ CHOICE = {
     "MergeDTS": {"bytes", "pairs"},
     "RMED1": {"barrier", "best", "counts", "listed", "pair", "turns", "waiting"},
     "RUCB": {"favourite"},
-    "SelfSparring": {"arms", "tails", "tops"},
-    "SparringThompson": {f"{side}_{name}" for side in ("first", "second") for name in ("arms", "tails", "tops")},
+    "SelfSparring": {*THOMPSON, "calm", "leader"},
+    "SparringThompson": {f"{side}_{name}" for side in ("first", "second") for name in THOMPSON},
     "SparringTsallisINF": {"first_shift", "second_shift"},
 }
 

@@ -20,7 +20,7 @@ from statistical.evidence import (
     teach_pairs,
 )
 
-N = 150_000
+N = 200_000
 
 POSTERIORS = {  # a and b of each arm
     "new": [(1, 1)] * 3,

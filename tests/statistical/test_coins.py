@@ -109,14 +109,10 @@ def among_many(n_arms: int, places: list[int], wins: Counts) -> Counts:
     record[np.ix_(places, places)] = wins
     lessons = [pair for pair in np.argwhere(record).tolist() for _ in range(record[tuple(pair)])]
     for number, k in enumerate(np.random.default_rng(1).permutation(len(lessons)), 1):
-        duel = rd.Duel(number, *lessons[k])
-        bandit.adopt(duel)
-        bandit.tell(duel, rd.Outcome.FIRST)
+        bandit.adopt(rd.Duel(number, *lessons[k]), rd.Outcome.FIRST)
     counts = np.zeros(n_arms, np.int64)
     for _ in range(100_000):
-        duel = bandit.ask()
-        bandit.forget(duel)
-        counts[duel.first] += 1
+        counts[bandit.propose().first] += 1
     assert counts.sum() == counts[places].sum()
     return counts[places]
 

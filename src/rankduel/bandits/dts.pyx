@@ -313,7 +313,7 @@ cdef class DTS(Optimistic):
         if n_winless > 0 and self.winless(streaks, barred, n_winless, &largest, &chosen):
             unbeaten = False
         row.first, row.stride = &self.pair(0, first).chance, sizeof(versus_t)
-        row.n, row.bar, row.likely, row.scratch = self.n_arms, 0.5, -1, self.guesses
+        row.n, row.bar, row.scratch = self.n_arms, 0.5, self.guesses
         row.tails = self.tails + <size_t>first * self.stride
         row.tops = self.tops + <size_t>first * self.stride
         i = beta_argmax(self.rng, &row, first, self.closed, largest)

@@ -112,7 +112,7 @@ cdef class MergeDTS(Merging):
         """Algorithm 3: the arm least likely to beat a_c, argmin phi_j = argmax 1 - phi_j over j != c."""
         cdef betas_t row  # 1 - phi_j ~ Beta(w_cj + 1, w_jc + 1)
         row.first, row.stride = &versus(batch, c, 0).chance, sizeof(versus_t)
-        row.n, row.bar, row.likely, row.scratch = batch.size, 0, -1, self.guesses
+        row.n, row.bar, row.scratch = batch.size, 0, self.guesses
         row.tails = tails(batch) + c * lanes(batch.size)
         row.tops = tops(batch) + c * lanes(batch.size)
         return beta_argmax(self.rng, &row, c, NULL, -1)

@@ -3,6 +3,7 @@
 from rankduel.bandits.base cimport FIRST, TIE, duel_t, outcome_t
 from rankduel.bandits.judged cimport Judged
 from rankduel.bandits.patient cimport Patient
+from rankduel.bandits.thompson cimport Thompson
 
 
 cdef class SelfSparring(Judged):
@@ -18,7 +19,8 @@ cdef class SelfSparring(Judged):
         seed: of the bandit's own random streams; None draws a fresh one.
 
     Cost
-        O(K) time per duel, where most arms cost a sixteenth of a vector instruction; O(K) memory.
+        About O(log K) time per duel: a draw looks at the few arms above a level, from a tree of rates. O(K) when the level
+        is moved, and in about one draw of K, where nothing is above it. O(K) memory.
 
     Guarantee
         Regret O(K log T) asymptotically under approximate linearity. It can settle on an arm that is not the Condorcet
@@ -38,22 +40,22 @@ cdef class SelfSparring(Judged):
         0
     """
 
-    cdef Patient arms
+    cdef Thompson arms
 
     def __init__(self, n_arms, *, elimination=None, seed=None):
         super().__init__(n_arms, elimination=elimination, seed=seed)
-        self.arms = Patient(self.n_arms)
+        self.arms = Patient(self.n_arms) if self.referee is None else Thompson(self.n_arms, spare=True)
         self._adopt("", self.arms)
-        self._ranges.update(leader=(-1, self.n_arms - 1), likely=(-1, self.n_arms - 1), rates=(-1, 1), calm=(-1, 1e300))
+        self._ranges.update(self.arms.ranges)
 
     cdef int choose(self, duel_t *duel) except -1 nogil:
         if self.referee is None:
             duel.first = self.arms.draw(self.rng)
             duel.second = self.arms.draw(self.rng)
             return 0
-        duel.first = duel.second = self.arms.draw_but(self.rng, -1, self.referee.gone)
+        duel.first = duel.second = self.arms.draw(self.rng)
         if self.n_alive > 1:
-            duel.second = self.arms.draw_but(self.rng, duel.first, self.referee.gone)
+            duel.second = self.arms.draw_but(self.rng, duel.first)
         return 0
 
     cdef int learn(self, const duel_t *duel, outcome_t outcome) except -1 nogil:
@@ -66,7 +68,8 @@ cdef class SelfSparring(Judged):
             return 0
         self.arms.learn(winner, True)
         self.arms.learn(loser, False)
-        self.rules_out(winner, loser)
+        if self.rules_out(winner, loser):
+            self.arms.remove(loser)
         return 0
 
     @property

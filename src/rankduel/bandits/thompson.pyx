@@ -1,84 +1,234 @@
-"""Thompson sampling over single arms, as Self-Sparring and Sparring use it."""
+"""Thompson sampling over single arms, as Self-Sparring and Sparring use it.
+
+Which of K draws is the largest is decided by the few that are above a level. That arm i's draw is one of them has a chance
+of at most p, the mass of a curve above its density (`randomness/beta.pxd`). These events come as arrivals, at the rate
+-log(1 - p) (`randomness/arrivals.pxd`), from a tree of sums: to find them costs O(log K) each, however many arms there are.
+At an arrival a value is proposed from the curve, and kept with probability density / curve. Arms that are more likely
+above the level than not are few: these sure ones are drawn in full. Only where nothing is above the level, all the others
+are drawn, given that they are below.
+
+The chance of that is about exp(-reach), where reach is the sum of all rates, and of -log P(below) of the sure ones. It
+is kept near `aim` = 1 + log K, so that both halves of the work cost about the same: a result changes the rate of one
+arm, and when reach has left its range, the level is moved. The level decides how much work is done, never the law.
+"""
 
 import numpy as np
 
 cimport numpy as cnp
-from libc.math cimport sqrt
-from libc.stdint cimport uint8_t
+from libc.math cimport exp, fmax, fmin, log, log1p
 from libc.stdlib cimport free, malloc
+from numpy.random.c_distributions cimport random_beta
 
-from rankduel.randomness.beta cimport ASK, STALE, beta_argmax, beta_t, beta_uniform, guess_t
+from rankduel.randomness.arrivals cimport arrival_rate, arrival_wait, arrivals_in_tree
+from rankduel.randomness.beta cimport beta_chance_above, beta_draw, beta_value_above
+from rankduel.randomness.sum_tree cimport tree_build, tree_change, tree_size
 
 cnp.import_array()
+
+cdef double OUT = -1  # as a weight: the arm is never drawn any more
+cdef double SURE = 0.6  # a chance from which on an arm is drawn in full
+cdef double LESS = 1.5, MORE = 4  # than aim, before the level is moved
+cdef double LOWEST = 1e-9, HIGHEST = 27  # -log(1 - level)
 
 
 cdef class Thompson:
     """One Beta(successes + 1, failures + 1) per arm. Its arrays are state: whoever owns it stores them."""
 
-    def __init__(self, n_arms):
+    def __init__(self, n_arms, *, spare=False):
+        self.n, self.size, self.spare = n_arms, tree_size(n_arms), spare
+        self.aim = 1 + log(self.n)
         self.arrays = {
-            "arms": np.zeros((n_arms, sizeof(beta_t) // sizeof(double))),
-            "tails": np.zeros((n_arms + 15) // 16 * 16, np.uint8),
-            "tops": np.zeros((n_arms + 15) // 16 * 16, np.uint8),
-            "bar": np.zeros(1),
-            "likely": np.full(1, -1),
+            "arms": np.ones((n_arms, 2)),
+            "level": np.full(1, n_arms / (n_arms + self.aim)),
+            "tree": np.zeros(2 * self.size),
+            "weights": np.zeros(n_arms),
+            "sure": np.zeros(n_arms, np.int64),
+            "n_sure": np.zeros(1, np.int64),
+            "left": np.full(1, n_arms),
+            "fitted": np.zeros(1, np.int64),
             "learnt": np.zeros(1, np.int64),
         }
-        self.arms.first = <beta_t *>cnp.PyArray_DATA(self.arrays["arms"])
-        self.arms.stride = sizeof(beta_t)
-        self.arms.n = n_arms
-        self.arms.tails = <uint8_t *>cnp.PyArray_DATA(self.arrays["tails"])
-        self.arms.tops = <uint8_t *>cnp.PyArray_DATA(self.arrays["tops"])
-        self.arms.scratch = <guess_t *>malloc(n_arms * sizeof(guess_t))
-        self.bar = <double *>cnp.PyArray_DATA(self.arrays["bar"])
-        self.likely = <int64_t *>cnp.PyArray_DATA(self.arrays["likely"])
+        self.ranges = {"sure": (0, n_arms - 1), "n_sure": (0, n_arms), "level": (0, 1)}
+        self.arms = <posterior_t *>cnp.PyArray_DATA(self.arrays["arms"])
+        self.level = <double *>cnp.PyArray_DATA(self.arrays["level"])
+        self.tree = <double *>cnp.PyArray_DATA(self.arrays["tree"])
+        self.weights = <double *>cnp.PyArray_DATA(self.arrays["weights"])
+        self.sure = <int64_t *>cnp.PyArray_DATA(self.arrays["sure"])
+        self.n_sure = <int64_t *>cnp.PyArray_DATA(self.arrays["n_sure"])
+        self.left = <int64_t *>cnp.PyArray_DATA(self.arrays["left"])
+        self.fitted = <int64_t *>cnp.PyArray_DATA(self.arrays["fitted"])
         self.learnt = <int64_t *>cnp.PyArray_DATA(self.arrays["learnt"])
-        if self.arms.scratch == NULL:
+        self.events = <int *>malloc(n_arms * sizeof(int))
+        if self.events == NULL:
             raise MemoryError
-        for i in range(n_arms):
-            beta_uniform(&self.arms.first[i])
-            self.arms.tails[i] = ASK
 
     def __dealloc__(self):
-        free(self.arms.scratch)
+        free(self.events)
 
     @property
     def means(self):
         """The posterior mean of each arm."""
-        return self.arrays["arms"][:, 0] / self.arrays["arms"][:, :2].sum(1)
+        return self.arrays["arms"][:, 0] / self.arrays["arms"].sum(1)
 
     cdef int draw(self, bitgen_t *rng) noexcept nogil:
         """Draw all arms; the one with the largest draw."""
-        return self.draw_but(rng, -1, NULL)
+        return self.draw_but(rng, -1)
 
-    cdef int draw_but(self, bitgen_t *rng, int skip, const uint8_t *barred) noexcept nogil:
-        """The same without one arm, and without the barred ones."""
-        self.arms.bar, self.arms.likely = self.bar[0], <int>self.likely[0]
-        return beta_argmax(rng, &self.arms, skip, barred, -1)
+    cdef int draw_but(self, bitgen_t *rng, int skip) noexcept nogil:
+        """The same without one arm."""
+        cdef double best = -1, value, wait
+        cdef int chosen = -1, k, arm, n_events
+        if not self.fitted[0]:
+            self.fit()
+        for k in range(self.n_sure[0]):
+            arm = <int>self.sure[k]
+            if arm != skip:
+                value = beta_draw(rng, self.arms[arm].a, self.arms[arm].b)
+                if value > best:
+                    best, chosen = value, arm
+        wait = arrival_wait(rng, self.tree[1])
+        n_events = arrivals_in_tree(rng, self.tree, self.size, &wait, self.events)
+        for k in range(n_events):
+            arm = self.events[k]
+            if arm != skip:
+                value = beta_value_above(rng, self.arms[arm].a, self.arms[arm].b, self.level[0], best)
+                if value > best:
+                    best, chosen = value, arm
+        return chosen if best > self.level[0] else self.draw_below(rng, best, chosen, skip)
+
+    cdef int draw_below(self, bitgen_t *rng, double best, int chosen, int skip) noexcept nogil:
+        """The largest where all are below the level, and `best` is the value of the largest of the sure ones."""
+        cdef double value
+        cdef int i
+        for i in range(self.n):
+            if i == skip or self.weights[i] != 0:
+                continue
+            value = random_beta(rng, self.arms[i].a, self.arms[i].b)
+            while value > self.level[0]:
+                value = random_beta(rng, self.arms[i].a, self.arms[i].b)
+            if value > best:
+                best, chosen = value, i
+        return chosen
 
     cdef void learn(self, int arm, bint success) noexcept nogil:
         if success:
-            self.arms.first[arm].a += 1
+            self.arms[arm].a += 1
         else:
-            self.arms.first[arm].b += 1
-        self.arms.first[arm].gap = STALE
-        self.arms.tails[arm] = ASK
+            self.arms[arm].b += 1
         self.learnt[0] += 1
-        if self.learnt[0] % 512 == 0:
-            self.raise_bar()
+        if self.fitted[0]:
+            self.place(arm)
 
-    cdef void raise_bar(self) noexcept nogil:
-        """Where the largest draw will hardly ever be below: looking only above it makes the hopeless arms cheap."""
-        cdef beta_t *x
-        cdef double n, mean, low
+    cdef void learn_self(self, int arm) noexcept nogil:
+        """An arm that meets itself: a win and a loss."""
+        self.learn(arm, True)
+        self.learn(arm, False)
+
+    cdef void remove(self, int arm) noexcept nogil:
+        """It is never drawn again."""
+        self.unlist(arm)
+        self.weights[arm] = OUT
+        self.left[0] -= 1
+        if self.fitted[0]:
+            self.place(arm)
+
+    cdef void place(self, int arm) noexcept nogil:
+        """Say what has become of an arm; the level is moved before the next draw if it no longer serves.
+
+        One of the sure ones may stay among them whatever becomes of it, and is looked at only now and then.
+        """
+        if self.weights[arm] > 0 and <int64_t>(self.arms[arm].a + self.arms[arm].b) % 4:
+            return
+        tree_change(self.tree, self.size, arm, self.rate(arm))
+        self.fitted[0] = self.aim - LESS <= self.reach() <= self.aim + MORE
+
+    cdef void fit(self) noexcept nogil:
+        """Move the level to where reach is about aim: Newton's method on log(reach), as a function of -log(1 - level)."""
+        cdef double v = -log1p(-self.level[0]), low = LOWEST, high = HIGHEST, reach, fall
+        cdef int step
+        self.fitted[0] = 1
+        for step in range(40):
+            v = fmin(fmax(v, LOWEST), HIGHEST)
+            self.level[0] = 1 - exp(-v)
+            self.lay()
+            reach = self.reach()
+            if self.aim - 0.5 <= reach <= self.aim + 1:
+                return
+            if reach > self.aim:
+                low = v
+            else:
+                high = v
+            fall = self.fall()
+            if reach > 0 and fall > 0:
+                v += log(reach / self.aim) * reach / fall
+            if not low < v < high:
+                v = (low + high) / 2
+
+    cdef void lay(self) noexcept nogil:
+        """Say anew what all arms do at the level."""
         cdef int i
-        self.bar[0] = 0
-        for i in range(self.arms.n):
-            x = &self.arms.first[i]
-            n = x.a + x.b
-            mean = x.a / n
-            low = mean - 3 * sqrt(mean * (1 - mean) / (n + 1))
-            if low > self.bar[0]:
-                self.bar[0], self.likely[0] = low, i
-            x.gap = STALE
-            self.arms.tails[i] = ASK
+        self.n_sure[0] = 0
+        for i in range(self.n):
+            self.weights[i] = fmin(self.weights[i], 0)
+        for i in range(self.n):
+            self.tree[self.size + i] = self.rate(i)
+        tree_build(self.tree, self.size)
+
+    cdef double rate(self, int arm) noexcept nogil:
+        """At which an arm arrives above the level: 0 if it is out, or one of the sure ones, in whose list it is then."""
+        cdef const posterior_t *x = &self.arms[arm]
+        cdef double chance
+        if self.weights[arm] == OUT:
+            return 0
+        chance = beta_chance_above(x.a, x.b, self.level[0])
+        if chance > SURE:
+            if self.weights[arm] == 0 and self.n_sure[0] < self.n:
+                self.sure[self.n_sure[0]] = arm
+                self.n_sure[0] += 1
+            chance = beta_chance_above(x.b, x.a, 1 - self.level[0])
+            self.weights[arm] = -log(fmin(fmax(chance, 1e-300), 0.5))
+            return 0
+        if self.weights[arm] > 0:
+            self.weights[arm] = 0
+            self.unlist(arm)
+        return arrival_rate(chance)
+
+    cdef void unlist(self, int arm) noexcept nogil:
+        """It is not, or no longer, one of the sure ones."""
+        cdef int64_t k
+        for k in range(self.n_sure[0]):
+            if self.sure[k] == arm:
+                self.n_sure[0] -= 1
+                self.sure[k] = self.sure[self.n_sure[0]]
+                return
+
+    cdef int strongest(self) noexcept nogil:
+        """Of the sure ones, that without which the level must serve; -1: none."""
+        cdef int best = -1
+        cdef int64_t k
+        if self.spare and self.left[0] > 1:
+            for k in range(self.n_sure[0]):
+                if best < 0 or self.weights[self.sure[k]] > self.weights[best]:
+                    best = <int>self.sure[k]
+        return best
+
+    cdef double reach(self) noexcept nogil:
+        """About -log of the chance that no draw is above the level."""
+        cdef double total = self.tree[1]
+        cdef int but = self.strongest()
+        cdef int64_t k
+        for k in range(self.n_sure[0]):
+            if self.sure[k] != but:
+                total += self.weights[self.sure[k]]
+        return total
+
+    cdef double fall(self) noexcept nogil:
+        """Minus the derivative of reach by -log(1 - level), about."""
+        cdef double level = self.level[0], odds = (1 - level) / level, total = 0
+        cdef int but = self.strongest(), i
+        for i in range(self.n):
+            if self.weights[i] > 0 and i != but:
+                total += fmax(0, self.arms[i].a * odds - (self.arms[i].b - 1))
+            elif self.tree[self.size + i] > 0:
+                total += self.tree[self.size + i] * (self.arms[i].b - (self.arms[i].a - 1) * odds)
+        return total

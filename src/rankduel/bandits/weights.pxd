@@ -7,7 +7,7 @@ from numpy.random cimport bitgen_t
 cdef class Weights:
     cdef readonly dict arrays
     cdef int n_arms
-    cdef int size  # of the tree: leaves size .. 2 size - 1, the sum of nodes 2 i and 2 i + 1 in node i
+    cdef int size  # of the tree
     cdef double *logs  # of the weights
     cdef double *shift  # the tree holds exp(log - shift), so that nothing overflows
     cdef double *tree

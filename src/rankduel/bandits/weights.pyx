@@ -6,6 +6,7 @@ cimport numpy as cnp
 from libc.math cimport exp, fmax
 
 from rankduel.randomness.draws cimport below, uniform
+from rankduel.randomness.sum_tree cimport tree_build, tree_change, tree_draw, tree_size
 
 cnp.import_array()
 
@@ -14,9 +15,7 @@ cdef class Weights:
     """A weight per arm, 1 at first, kept as a logarithm. Its arrays are state: whoever owns it stores them."""
 
     def __init__(self, n_arms):
-        self.n_arms, self.size = n_arms, 1
-        while self.size < self.n_arms:
-            self.size *= 2
+        self.n_arms, self.size = n_arms, tree_size(n_arms)
         self.arrays = {"logs": np.zeros(n_arms), "shift": np.zeros(1), "tree": np.zeros(2 * self.size)}
         self.logs = <double *>cnp.PyArray_DATA(self.arrays["logs"])
         self.shift = <double *>cnp.PyArray_DATA(self.arrays["shift"])
@@ -25,27 +24,13 @@ cdef class Weights:
 
     cdef int draw(self, bitgen_t *rng, double gamma, double *probability) noexcept nogil:
         """An arm with probability (1 - gamma) weight / sum of weights + gamma / K, and that probability."""
-        cdef double left
-        cdef int node = 1
-        if uniform(rng) < gamma:
-            node = self.size + below(rng, self.n_arms)
-        else:
-            left = uniform(rng) * self.tree[1]
-            while node < self.size:
-                node *= 2
-                if left >= self.tree[node] and self.tree[node + 1] > 0:
-                    left -= self.tree[node]
-                    node += 1
-        probability[0] = (1 - gamma) * self.tree[node] / self.tree[1] + gamma / self.n_arms
-        return node - self.size
+        cdef int arm = below(rng, self.n_arms) if uniform(rng) < gamma else tree_draw(rng, self.tree, self.size)
+        probability[0] = (1 - gamma) * self.tree[self.size + arm] / self.tree[1] + gamma / self.n_arms
+        return arm
 
     cdef void multiply(self, int arm, double log_factor) noexcept nogil:
-        cdef int node = self.size + arm
         self.logs[arm] += log_factor
-        self.tree[node] = exp(self.logs[arm] - self.shift[0])
-        while node > 1:
-            node //= 2
-            self.tree[node] = self.tree[2 * node] + self.tree[2 * node + 1]
+        tree_change(self.tree, self.size, arm, exp(self.logs[arm] - self.shift[0]))
         if not 1e-100 < self.tree[1] < 1e100:
             self.build()
 
@@ -57,5 +42,4 @@ cdef class Weights:
             self.shift[0] = fmax(self.shift[0], self.logs[i])
         for i in range(self.n_arms):
             self.tree[self.size + i] = exp(self.logs[i] - self.shift[0])
-        for i in range(self.size - 1, 0, -1):
-            self.tree[i] = self.tree[2 * i] + self.tree[2 * i + 1]
+        tree_build(self.tree, self.size)

@@ -11,6 +11,7 @@ from numpy.random cimport bitgen_t
 from numpy.random.c_distributions cimport random_standard_exponential
 
 from rankduel.randomness.draws cimport uniform
+from rankduel.randomness.sum_tree cimport tree_draw
 
 
 cdef inline double arrival_rate(double chance) noexcept nogil:
@@ -35,18 +36,32 @@ cdef inline int arrival_of(bitgen_t *rng, const double *rates, int n, double tot
     return last  # by rounding
 
 
+cdef inline int with_event(int *events, int n_events, int event) noexcept nogil:
+    """Note an event once; how many there are now."""
+    cdef int k = 0
+    while k < n_events and events[k] != event:
+        k += 1
+    events[k] = event
+    return max(n_events, k + 1)
+
+
 cdef inline int arrivals_now(
     bitgen_t *rng, const double *rates, int n, double total, double *wait, int *events
 ) noexcept nogil:
     """Those whose events are in this round, each once, given the time to the next arrival; their number."""
-    cdef int n_events = 0, event, k
+    cdef int n_events = 0
     while wait[0] < 1:
-        event = arrival_of(rng, rates, n, total)
-        k = 0
-        while k < n_events and events[k] != event:
-            k += 1
-        events[k] = event
-        n_events = max(n_events, k + 1)
+        n_events = with_event(events, n_events, arrival_of(rng, rates, n, total))
         wait[0] += arrival_wait(rng, total)
+    wait[0] -= 1
+    return n_events
+
+
+cdef inline int arrivals_in_tree(bitgen_t *rng, const double *tree, int size, double *wait, int *events) noexcept nogil:
+    """The same, where the rates are the leaves of a tree of sums."""
+    cdef int n_events = 0
+    while wait[0] < 1:
+        n_events = with_event(events, n_events, tree_draw(rng, tree, size))
+        wait[0] += arrival_wait(rng, tree[1])
     wait[0] -= 1
     return n_events

@@ -18,7 +18,7 @@
 # nearly always seen, the mode is replaced by it, and the curve by the exponential that touches it there: variables
 # that are far below cost next to nothing.
 
-from libc.math cimport exp, log, log1p, pow, sqrt
+from libc.math cimport exp, expm1, log, log1p, pow, sqrt
 from libc.stdint cimport uint8_t, uint64_t
 
 from numpy.random cimport bitgen_t
@@ -92,7 +92,6 @@ cdef struct betas_t:
     size_t stride  # bytes from one variable to the next
     int n
     double bar  # the largest draw is hardly ever below it
-    int likely  # whose draw is often the largest: where nobody is above an anchor, it is drawn first. -1: nobody's
     uint8_t *tails  # n bytes, rounded up to 16, as are the next
     uint8_t *tops  # the anchors, as bytes; 0 for the bar
     guess_t *scratch  # n of them
@@ -194,37 +193,75 @@ cdef inline double beta_below_anchor(bitgen_t *rng, const beta_t *x) noexcept no
             return value
 
 
-cdef inline double beta_chance_above(const beta_t *given, double level) noexcept nogil:
-    """At least the chance of a draw above a level, and exactly that for a = 1. 1 if the level is not clearly above."""
-    cdef beta_t x = given[0]
-    if x.a == 1:
-        return pow(1 - level, x.b)
-    if x.b == 1:
-        return 1
-    beta_curve(&x, level)
-    return x.mass if x.gap > 0 else 1
-
-
-cdef inline double beta_value_above(bitgen_t *rng, const beta_t *given, double level) noexcept nogil:
-    """With that chance for a condition: the draw, if it is above the level, else -1."""
-    cdef beta_t x = given[0]
+cdef inline double beta_draw(bitgen_t *rng, double a, double b) noexcept nogil:
+    """A draw: above the mode with the curve's mass for a condition, and if it is not kept there, below."""
+    cdef beta_t x
     cdef double z, value
-    if x.a == 1:
-        return 1 - (1 - level) * pow(1 - rng.next_double(rng.state), 1 / x.b)
-    beta_curve(&x, level)
-    z = x.gap + random_standard_exponential(rng) / x.gap
-    value = x.mode + x.width * z
-    return value if beta_keep(rng, &x, value, x.gap * x.gap / 2 - x.gap * z, 1, 1) else -1
+    x.a, x.b = a, b
+    if a >= 2 and b >= 2:
+        beta_curve(&x, 0)
+        if x.mass < 1:
+            if rng.next_double(rng.state) < x.mass:
+                z = half_normal(rng)
+                value = x.mode + x.width * z
+                if beta_keep(rng, &x, value, -z * z / 2, 1, 1):
+                    return value
+            return beta_below_anchor(rng, &x)
+    return random_beta(rng, a, b)
+
+
+cdef inline double beta_chance_above(double a, double b, double level) noexcept nogil:
+    """At least the chance of a draw above a level, and exactly that for a = 1. 1 if the level is not clearly above.
+
+    The log density of v = -log(1 - x) is (a - 1) log(1 - exp(-v)) - b v + a constant, and concave: its tangent at the level,
+    with slope -s, s = b - (a - 1) (1 - level) / level, lies above it. So the chance is at most density(level) (1 - level) / s.
+    """
+    cdef double k = a - 1, l = b - 1, n = k + l, left = 1 - level, s = b - k * left / level, m, rest, per, mass
+    if s <= 0:
+        return 1
+    if k == 0:
+        return pow(left, b)
+    if l == 0:
+        mass = a * pow(level, k) * left / s
+    else:  # the density is that at the mode, by Stirling's formula, times what beta_keep has
+        m, rest = k / n, l / n
+        per = (level - m) / (m * rest)
+        mass = k * log1p(per * rest) + l * log1p(-per * m) + stirling_rest(n) - stirling_rest(k) - stirling_rest(l)
+        mass = 0.3989422804014327 * (n + 1) / sqrt(n * m * rest) * exp(mass) * left / s  # 1 / sqrt(2 pi)
+    return mass if mass < 1 else 1
+
+
+cdef inline double beta_value_above(bitgen_t *rng, double a, double b, double level, double floor) noexcept nogil:
+    """With that chance for a condition: the draw, if it is above the level and the floor, else -1.
+
+    The tangent proposes v = -log(1 - level) + d, d exponential; density / tangent is (x / level)^k exp(-k d left / level).
+    """
+    cdef double k = a - 1, left = 1 - level, odds = left / level, s = b - k * odds
+    cdef double d = random_standard_exponential(rng) / s, rise = -expm1(-d), value = level + left * rise, u
+    if value <= floor:
+        return -1
+    if k > 0:
+        u = rng.next_double(rng.state)
+        rise *= odds  # x / level = 1 + rise; log(1 + rise) >= rise - rise^2 / 2, and e^x >= 1 + x: most values are kept here
+        if u > 1 + k * (rise - rise * rise / 2 - d * odds) and log(u) > k * (log1p(rise) - d * odds):
+            return -1
+    return value
 
 
 cdef inline double beta_draw_above(bitgen_t *rng, const beta_t *given, double level) noexcept nogil:
     """A draw, given that it is above a level."""
-    cdef double value = -1
-    if beta_chance_above(given, level) < 1:
-        while value < 0:
-            value = beta_value_above(rng, given, level)
+    cdef beta_t x = given[0]
+    cdef double z, value = -1
+    if x.a == 1:
+        value = 1 - (1 - level) * pow(1 - rng.next_double(rng.state), 1 / x.b)
+    elif x.b > 1:
+        beta_curve(&x, level)
+        while x.gap > 0 and x.mass < 1 and value < 0:
+            z = x.gap + random_standard_exponential(rng) / x.gap
+            value = x.mode + x.width * z
+            value = value if beta_keep(rng, &x, value, x.gap * x.gap / 2 - x.gap * z, 1, 1) else -1
     while value <= level:
-        value = random_beta(rng, given.a, given.b)
+        value = random_beta(rng, x.a, x.b)
     return value
 
 
@@ -262,7 +299,7 @@ cdef inline int beta_argmax(bitgen_t *rng, const betas_t *row, int skip, const u
     cdef beta_t *x
     cdef uint64_t found[2]
     cdef double largest = floor, value, z
-    cdef int start, lane, j, top = 0, n_guesses = 0, chosen = -1, likely
+    cdef int start, lane, j, top = 0, n_guesses = 0, chosen = -1
     for start in range(0, row.n, 16):
         at_most16(eight_bytes(rng), eight_bytes_if(rng, row.n - start > 8), row.tails + start, found)
         while (lane := next_lane(found)) >= 0:
@@ -291,13 +328,6 @@ cdef inline int beta_argmax(bitgen_t *rng, const betas_t *row, int skip, const u
         top = largest_of(guesses, n_guesses)
     # What is still open lies below its anchor.
     n_guesses = 0
-    likely = row.likely
-    if chosen >= 0 or likely == skip or (likely >= 0 and barred != NULL and barred[likely]):
-        likely = -1
-    if likely >= 0:
-        value = beta_below_anchor(rng, beta_of(row, likely))
-        if value > largest:
-            largest, chosen = value, likely
     for start in range(0, row.n, 16):
         at_least16(beta_top(largest) if largest >= row.bar else 0, row.tops + start, found)
         while (lane := next_lane(found)) >= 0:
@@ -305,7 +335,7 @@ cdef inline int beta_argmax(bitgen_t *rng, const betas_t *row, int skip, const u
             if j >= row.n or j == skip or (barred != NULL and barred[j]):
                 continue
             value = beta_anchor(beta_of(row, j))
-            if value > largest and j != likely:
+            if value > largest:
                 guesses[n_guesses].value, guesses[n_guesses].index = value, j
                 n_guesses += 1
     while n_guesses > 0:
