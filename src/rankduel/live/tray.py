@@ -10,7 +10,7 @@ __all__ = ["Tray"]
 
 _PLAIN = frozenset({*NAMING, Noted, Kept})  # entries that mean the duels they name and no others
 
-Taken = dict[str, list[Entry]]  # where those that leave the tray are put, by their tournament
+Leaving = dict[str, list[Entry]]  # where those that leave the tray are put, by their tournament
 
 
 class Tray:
@@ -45,7 +45,7 @@ class Tray:
         for row in rows:
             self._new[tournament, row.session, row.number] = row
 
-    def before(self, puts: Iterable[tuple[str, Sequence[Entry]]], taken: Taken) -> None:
+    def before(self, puts: Iterable[tuple[str, Sequence[Entry]]], taken: Leaving) -> None:
         """Take what must be written before these entries: the duels that they name; all, if they may mean any."""
         for tournament, entries in puts:
             kinds = set(map(type, entries))
@@ -59,12 +59,12 @@ class Tray:
                         taken.setdefault(tournament, []).append(row)
         return None
 
-    def empty(self, taken: Taken) -> None:
+    def empty(self, taken: Leaving) -> None:
         """Take everything."""
         self.turn(taken)
         self.turn(taken)
 
-    def turn(self, taken: Taken) -> None:
+    def turn(self, taken: Leaving) -> None:
         """Take what was here before the last turn."""
         for (tournament, _, _), row in self._old.items():
             taken.setdefault(tournament, []).append(row)
