@@ -34,10 +34,10 @@ cdef inline void tree_change(double *tree, int size, int leaf, double weight) no
 cdef inline int tree_draw(bitgen_t *rng, const double *tree, int size) noexcept nogil:
     """A leaf, in proportion to its weight; there is one with a weight."""
     cdef double left = uniform(rng) * tree[1]
-    cdef int node = 1, right
+    cdef int node = 1
     while node < size:
         node *= 2
-        right = (left >= tree[node]) & (tree[node + 1] > 0)  # else by rounding
-        left -= tree[node] if right else 0
-        node += right
+        if left >= tree[node] and tree[node + 1] > 0:  # by rounding, there may be nobody on the right
+            left -= tree[node]
+            node += 1
     return node - size
