@@ -200,15 +200,14 @@ def promises(parts: Sequence[Measured]) -> Table:
 
 
 def draw(panel: str, parts: Sequence[Measured], pages: Path) -> None:
-    """Regret against duels, with the bound; without the theoretical parameters, beside which all others are nothing."""
-    there = {label: series for label, series in series_of(parts).items() if "theoretical" not in label}
+    """Regret against duels, both on log axes, with the bound."""
+    there = series_of(parts)
     curves = [replace(series.curve(), label=SHORT.get(label, label)) for label, series in there.items()]
     duels = there[OURS].checkpoints
     bound = Curve("the bound, delta = 0.01", duels, np.full(len(duels), bound_of(parts[0], 0.01)))
+    shown = Panel("cumulative regret", [*curves, bound], log=True)
     title = f"{panel}: mean regret ± standard error"
-    save_plot(
-        pages / Path(_file(panel)).stem, [Panel("cumulative regret", [*curves, bound])], title=title, formats=("svg",)
-    )
+    save_plot(pages / Path(_file(panel)).stem, [shown], title=title, formats=("svg",))
 
 
 def _file(panel: str) -> str:
@@ -371,9 +370,9 @@ def page(specs: Mapping[str, list[Measured]], told: Sequence[Mapping[str, Any]])
     machine = facts["machine"]
     yield f"# Certified bandits, as measured\n\n{NOTICE}\n"
     yield (
-        f"rankduel {rd.__version__}, seed {facts['seed']}, scale {facts['scale']}; the newest on {machine['processor']},"
-        f" shared with other work, Python {machine['python']}, NumPy {machine['numpy']}; same seeds gave the same regret"
-        " on other processors, and other CPU times. [What to make of it](../../certified.md)."
+        f"rankduel {rd.__version__}, seed {facts['seed']}, scale {facts['scale']}; the newest on"
+        f" {machine['processor']}, shared with other work, Python {machine['python']}, NumPy {machine['numpy']}; same"
+        " seeds gave the same regret on other processors, and other CPU times. [What to make of it](../../certified.md)."
         " Regret is the mean over the runs with its standard error; a run that loses the winner pays for it until the"
         " horizon, and that is in the mean. The bound is `rd.oracle_bound` for the bandit's delta, or for 0.01 where it"
         " promises nothing.\n"

@@ -44,7 +44,9 @@ def test_without_matplotlib_the_error_says_what_to_install(tmp_path: Path, monke
 
 
 def test_a_pdf_and_points_on_two_log_axes(tmp_path: Path) -> None:
-    panel = Panel("CPU time", [Curve("MergeDTS", DUELS, DUELS * 2.0, DUELS / 10)], across="rankers", points=True)
+    panel = Panel(
+        "CPU time", [Curve("MergeDTS", DUELS, DUELS * 2.0, DUELS / 10)], across="rankers", log=True, points=True
+    )
     (svg, pdf) = save_plot(tmp_path / "growth", [panel], title="Growth", formats=("svg", "pdf"))
     assert "<!-- rankers -->" in svg.read_text()
     assert pdf.read_bytes().startswith(b"%PDF")

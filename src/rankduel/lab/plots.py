@@ -46,7 +46,8 @@ class Panel:
     curves: Sequence[Curve]
     from_zero: bool = True
     across: str = "duels"  # the label of the other axis
-    points: bool = False  # few values, on two log axes: each is marked
+    log: bool = False  # the quantity on a log axis, too
+    points: bool = False  # few values: each is marked
 
 
 def save_plot(
@@ -77,8 +78,8 @@ def save_plot(
             if curve.error is not None:
                 low, high = curve.values - curve.error, curve.values + curve.error
                 axes.fill_between(curve.duels[seen], low[seen], high[seen], color=colour, alpha=0.25, linewidth=0)
-        axes.set(xlabel=panel.across, ylabel=panel.quantity, xscale="log", yscale="log" if panel.points else "linear")
-        if panel.from_zero and not panel.points:
+        axes.set(xlabel=panel.across, ylabel=panel.quantity, xscale="log", yscale="log" if panel.log else "linear")
+        if panel.from_zero and not panel.log:
             axes.set_ylim(0, None)
         axes.set_xlim(max(1, last / _SHOWN), max(2, last) * 1.1)
         axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))

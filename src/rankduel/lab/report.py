@@ -211,7 +211,7 @@ def _growth(parts: Sequence[Measured], quantity: str, across: str) -> Panel:
         where = np.array([place for place, _ in points]).astype(np.int64)
         curves.append(Curve(name, where, np.array([each.mean() for each in values]), np.array(errors)))
     told = "CPU microseconds per duel" if quantity == "cpu" else "cumulative regret at the horizon"
-    return Panel(told, curves, across=across, points=True)
+    return Panel(told, curves, across=across, log=True, points=True)
 
 
 def _draw(folder: Path, study: Study, name: str, title: str, panels: Sequence[Panel]) -> tuple[str, Path]:
