@@ -372,7 +372,8 @@ def page(specs: Mapping[str, list[Measured]], told: Sequence[Mapping[str, Any]])
     yield (
         f"rankduel {rd.__version__}, seed {facts['seed']}, scale {facts['scale']}; the newest on"
         f" {machine['processor']}, shared with other work, Python {machine['python']}, NumPy {machine['numpy']}; same"
-        " seeds gave the same regret on other processors, and other CPU times. [What to make of it](../../certified.md)."
+        " seeds gave the same regret on other processors, and other CPU times."
+        " [What to make of it](../../certified.md)."
         " Regret is the mean over the runs with its standard error; a run that loses the winner pays for it until the"
         " horizon, and that is in the mean. The bound is `rd.oracle_bound` for the bandit's delta, or for 0.01 where it"
         " promises nothing.\n"
