@@ -50,14 +50,14 @@ class Tray:
         for tournament, entries in puts:
             kinds = set(map(type, entries))
             if not kinds or not kinds <= _PLAIN:
-                return self.empty(taken)
+                self.empty(taken)
+                return
             for entry in entries if self else ():
                 if isinstance(entry, NAMING):
                     key = tournament, entry.session, entry.number
                     row = self._new.pop(key, None) or self._old.pop(key, None)
                     if row is not None:
                         taken.setdefault(tournament, []).append(row)
-        return None
 
     def empty(self, taken: Leaving) -> None:
         """Take everything."""
