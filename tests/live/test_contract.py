@@ -25,6 +25,8 @@ from rankduel.live.storage import (
     Void,
 )
 
+SETTINGS = {"rankers": ["a", "b", "c", "d", "e"]}
+
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
@@ -40,7 +42,7 @@ def row(number: int, query: str | None = None, **more: Any) -> DuelRow:
 
 def test_what_is_committed_is_read(url: str) -> None:
     storage = storage_at(url)
-    done = storage.commit({"x": [Created(0.0, {"a": 1}), row(1, "q")], "y": [Created(0.0, {})]})
+    done = storage.commit({"x": [Created(0.0, SETTINGS), row(1, "q")], "y": [Created(0.0, SETTINGS)]})
     assert done.results["x"][1] == row(1, "q")
     done = storage.commit({"x": [Tell(1, 1, None, "tie", 2.0), Tell(1, 2, row(2), "first", 1.5)]})
     assert done.results["x"] == [Told(Status.ACCEPTED, "tie"), Told(Status.ACCEPTED, "first")]
@@ -60,7 +62,7 @@ def test_what_is_committed_is_read(url: str) -> None:
     storage.close()
     storage = storage_at(url)
     assert storage.names() == ["x", "y"]
-    assert list(storage.read("x"))[:2] == [Event(1, 0.0, "created", {"a": 1}), told]
+    assert list(storage.read("x"))[:2] == [Event(1, 0.0, "created", SETTINGS), told]
     assert [event.number for event in storage.read("x", 1)] == [2, 3]
     assert list(storage.read("z")) == []
     assert storage.duel("y", 1, 1) is storage.duel("x", 2, 1) is None
@@ -73,7 +75,7 @@ def test_what_is_committed_is_read(url: str) -> None:
 
 def test_a_batch_is_written_whole_or_not_at_all(url: str) -> None:
     storage = storage_at(url)
-    storage.commit({"x": [Created(0.0, {})]})
+    storage.commit({"x": [Created(0.0, SETTINGS)]})
     with pytest.raises(rd.StorageError, match="no tournament 'y'"):
         storage.commit({"x": [row(1), Tell(1, 1, None, "tie", 2.0)], "y": [Sweep(0.0)]})
     assert [event.number for event in storage.read("x")] == [1]
@@ -99,7 +101,7 @@ def test_keys_are_kept(url: str) -> None:
 
 def test_the_two_newest_snapshots_are_kept(url: str) -> None:
     storage = storage_at(url)
-    storage.commit({"x": [Created(0.0, {})], "y": [Created(0.0, {}), Kept(1, "{}", b"")]})
+    storage.commit({"x": [Created(0.0, SETTINGS)], "y": [Created(0.0, SETTINGS), Kept(1, "{}", b"")]})
     for number in (1, 2, 3):
         storage.commit({"x": [Kept(number, "{}", bytes([number]))]})
     assert [kept.number for kept in storage.kept("x")] == [3, 2]
@@ -111,7 +113,7 @@ def test_of_a_tell_and_a_sweep_together_the_first_one_counts(url: str) -> None:
     """Also in one transaction: no duel is both told and expired."""
     storage = storage_at(url)
     tells = {number: Tell(1, number, None, "tie", 8.0) for number in (1, 2)}
-    storage.commit({"x": [Created(0.0, {}), *(row(number) for number in (1, 2, 3))]})
+    storage.commit({"x": [Created(0.0, SETTINGS), *(row(number) for number in (1, 2, 3))]})
     done = storage.commit({"x": [tells[1], Sweep(9.5), tells[2]]})
     assert done.results["x"] == [Told(Status.ACCEPTED, "tie"), 2, Told(Status.LATE, "tie")]
     assert {duel.number: duel.state for duel in storage.duels("x", 5)} == {1: "told", 2: "late", 3: "expired"}
@@ -122,7 +124,7 @@ def test_of_a_tell_and_a_sweep_together_the_first_one_counts(url: str) -> None:
 
 def test_a_ticket_of_a_lost_ask_whose_query_was_asked_again(url: str) -> None:
     storage = storage_at(url)
-    storage.commit({"x": [Created(0.0, {}), row(1, "q")]})
+    storage.commit({"x": [Created(0.0, SETTINGS), row(1, "q")]})
     lost = Tell(1, 2, row(2, "q"), "first", 2.0)
     assert storage.commit({"x": [lost]}).results["x"] == [Told(Status.ACCEPTED, "first")]
     assert storage.commit({"x": [lost, lost]}).results["x"] == [Told(Status.DUPLICATE, "first")] * 2
@@ -135,7 +137,7 @@ def test_a_ticket_of_a_lost_ask_whose_query_was_asked_again(url: str) -> None:
 def test_signals_are_kept_once(url: str) -> None:
     storage = storage_at(url)
     click = SignalRow(1, 1, "k", 3.0, "click", "d1", 2, None)
-    storage.commit({"x": [Created(0.0, {}), row(1, "q"), Show(1, 1, None, "{}", 2.0)]})
+    storage.commit({"x": [Created(0.0, SETTINGS), row(1, "q"), Show(1, 1, None, "{}", 2.0)]})
     dwell = click._replace(key="j", action="dwell", dwell=0.1 + 0.2)
     batch = {"x": [click, dwell, click, click._replace(number=7)]}
     statuses = [Status.ACCEPTED, Status.ACCEPTED, Status.DUPLICATE, Status.UNKNOWN]
@@ -145,7 +147,12 @@ def test_signals_are_kept_once(url: str) -> None:
     done = storage.commit({"x": [Tell(1, 1, None, "tie", 4.0), click._replace(key="l")]})
     assert done.results["x"][1] is Status.LATE
     counts = storage.counts("x")
-    assert (counts["action click"], counts["duplicate signals"], counts["orphan signals"]) == (1, 4, 2)
+    assert (
+        counts["action other"],
+        counts["pages with other"],
+        counts["duplicate signals"],
+        counts["orphan signals"],
+    ) == (2, 2, 4, 2)
     storage.close()
 
 
@@ -215,7 +222,7 @@ def test_both_databases_do_the_same(seed: int, tmp_path: Path, postgres: Server)
     """Each batch has the same results, events and counts, and in the end all that is stored is the same."""
     own, shared = storage_at(f"sqlite:///{tmp_path}/duels.db"), storage_at(postgres.empty())
     chance = random.Random(seed)
-    created = {name: [Created(0.0, {})] for name in "xyz"}
+    created = {name: [Created(0.0, SETTINGS)] for name in "xyz"}
     assert own.commit(created) == shared.commit(created)
     for step in range(60):
         batch = entries(chance, float(step), 3)

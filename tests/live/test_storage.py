@@ -246,14 +246,20 @@ def test_duels_that_nobody_names_are_written_soon(monkeypatch: pytest.MonkeyPatc
     writer.close()
 
 
-def test_who_brings_duels_waits_while_there_is_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_queue_makes_only_put_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rankduel.live.writer._HELD", 0.2)
-    monkeypatch.setattr("rankduel.live.writer._FULL", 3)
+    monkeypatch.setattr("rankduel.live.writer._MAX_QUEUED_ENTRIES", 3)
     storage: Any = FailingStorage()
     writer = Writer(storage)
-    for row in ROWS:  # the fourth waits until the first three are written
-        writer.issue("x", [row])
+    writer.issue("x", ROWS[:3])
+    assert writer.stalled
+    with pytest.raises(rd.StorageError, match="does not keep up"):
+        writer.put_now("x", ROWS[3:])
+    writer.put_soon("x", ROWS[3:])  # nobody waits for these: they are left out
+    assert not storage.batches
+    writer.put("x", ROWS[3:]).result()
     assert storage.batches[0] == [("x", row) for row in ROWS[:3]]
+    assert not writer.stalled
     writer.close()
     assert sum(map(len, storage.batches)) == len(ROWS)
 
@@ -323,7 +329,10 @@ def test_a_damaged_page_is_an_error(url: str) -> None:
         path_of(url).write_bytes(content[:page] + b"\x5a" * 4096 + content[page + 4096 :])
         with contextlib.suppress(rd.StorageError), create(url) as t:
             assert t.counts.told == 300  # what is answered is right, also where it does not need the damaged page
-            assert [t.ask(f"query {number}").id for number in range(300)] == [f"1-{n + 1}" for n in range(300)]
+            asked = [t.ask(f"query {number}") for number in range(300)]
+            assert all(duel.why == "storage" or duel.id == f"1-{n + 1}" for n, duel in enumerate(asked))
+            if any(duel.why for duel in asked):
+                continue
             unharmed += 1
     assert 2 < unharmed < len(content) // 4096 - 5
 
@@ -331,6 +340,7 @@ def test_a_damaged_page_is_an_error(url: str) -> None:
 def test_a_log_that_ends_early_is_a_beginning_of_the_journal(url: str, tmp_path: Path) -> None:
     copy = tmp_path / "copy" / "duels.db"
     copy.parent.mkdir()
+    create(url).close()  # the secret that signs tickets is in the file, not in the log
     with create(url) as t:
         duels = [t.ask(f"query {number}") for number in range(40)]
         for duel in duels:

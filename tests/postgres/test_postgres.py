@@ -426,7 +426,7 @@ def test_texts_and_numbers_survive_alone_and_together(url: str) -> None:
         DuelRow(1, number + 1, text, f"c{text}", 1, 0, 1 / 3, 0.1 + 0.2, 1794897639.8712801, 2.0**70, page=text)
         for number, text in enumerate(texts)
     ]
-    storage.commit({"x": [Created(0.0, {})]})
+    storage.commit({"x": [Created(0.0, {"rankers": ["a", "b"]})]})
     storage.commit({"x": [rows[0]]})
     storage.commit({"x": rows[1:]})
     assert storage.duels("x", 10) == rows[::-1]

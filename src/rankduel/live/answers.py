@@ -61,7 +61,7 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many duels: issued = told + no_signal + expired + void + in flight.
+    """How many duels: issued = told + no_signal + expired + void + failed + in flight.
 
     Some of the expired ones were told `late`. `shown` counts pages reported as shown, whatever became of them.
     """
@@ -73,6 +73,7 @@ class Counts:
     expired: int = 0
     late: int = 0
     void: int = 0
+    failed: int = 0  # could not be resolved: their page or signals are unusable
 
     @classmethod
     def of(cls, counters: Mapping[str, int]) -> Self:
@@ -82,7 +83,7 @@ class Counts:
     @property
     def in_flight(self) -> int:
         """Issued, and nothing else became of them yet."""
-        return self.issued - self.told - self.no_signal - self.expired - self.void
+        return self.issued - self.told - self.no_signal - self.expired - self.void - self.failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +95,15 @@ class Health:
     told_again: int  # the same a second time
     conflicts: int
     unknown: int  # tells of duels that there never were
-    signals: dict[str, int]  # by action
+    signals: dict[str, int]  # by declared action; all others are "other"
     signals_again: int
+    signals_dropped: int  # their duels had as many signals as a duel may have
     orphans: int  # signals of queries without a duel, or about documents that were not shown
     late_signals: int
     outcomes: dict[str, int]  # first, second, tie: with fair pages, the first two are about the same
     delays: dict[int, int]  # tells by seconds since the ask: at most 1, at most 10, ...
     failure: str | None  # of the storage or of the bandit
+    maintenance: str | None  # why duels are not resolved, do not expire, or guardrails are not checked
 
     @property
     def joined(self) -> float:

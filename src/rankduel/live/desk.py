@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import blake2b
+from typing import NamedTuple
 
 from rankduel.errors import StorageError
 from rankduel.live.answers import LiveDuel
@@ -12,13 +13,26 @@ from rankduel.live.checked import listed
 from rankduel.live.checked import name as a_name
 from rankduel.live.duels import DuelRow
 from rankduel.live.memory import Memory
+from rankduel.live.recent import Recent
 from rankduel.live.safety import chosen
 from rankduel.live.settings import DAY
 from rankduel.live.storage import Noted
 
 __all__ = ["Desk"]
 
+_MAX_ASK_SECONDS = 1.0  # that an ask waits for a shared storage
+_MAX_RECENT_CLIENTS = 100_000  # whose duels of today are counted in memory
 _NO_ODDS = (None, None)
+_Query = tuple[str | None, str | None]  # query and hashed client
+
+
+class _Found(NamedTuple):
+    """What is known of the queries and clients of a call."""
+
+    known: dict[str, DuelRow]  # by query
+    queries: list[str]  # that only the storage may know
+    clients: set[str]  # whose duels of today only the storage can count
+    day: float  # when today began
 
 
 @dataclass(slots=True)
@@ -51,29 +65,40 @@ class Desk:
         self._queries = memory.queries
         # How many duels each client was given on that day, where there is a cap.
         self._day = 0.0
-        self._clients: dict[str, int] = {}
+        self._clients: Recent[str, int] = Recent(_MAX_RECENT_CLIENTS)
         memory.state.begin(session)
 
     def ask_many(self, asked: Iterable[tuple[str | None, str | None]]) -> list[LiveDuel]:
         """A duel for each query, with a client or None; the same query gets the same duel."""
-        memory, storage = self.memory, self._storage
-        checked = [
+        checked = self._checked(asked)
+        try:
+            found = self._find(checked)
+        except StorageError:
+            return self._without_storage(len(checked))
+        return self._ask_many(checked, found)
+
+    def ask_now(self, asked: Iterable[tuple[str | None, str | None]]) -> list[LiveDuel] | None:
+        """The same, without waiting for the storage; None if the storage must be asked."""
+        if self._storage.shared:
+            return None
+        checked = self._checked(asked)
+        with self.memory.lock:
+            found = self._found(checked)
+        return None if found.queries or found.clients else self._ask_many(checked, found)
+
+    def _checked(self, asked: Iterable[tuple[str | None, str | None]]) -> list[_Query]:
+        self.memory.check()
+        return [
             (None if query is None else a_name("query_id", query), None if client is None else self._hashed(client))
             for query, client in listed("asked", asked)
         ]
-        queries = [query for query, _ in checked if query is not None]
-        memory.check()
-        if storage.shared and memory.writer.failure is not None:
-            return self._without_storage(len(checked))
-        try:
-            known = self.duels_of(queries) if storage.shared and queries else {}
-        except StorageError:
-            return self._without_storage(len(checked))
+
+    def _ask_many(self, checked: list[_Query], found: _Found) -> list[LiveDuel]:
+        memory, storage = self.memory, self._storage
+        self._catch_up(found.known.values())
         with memory.lock:
-            if not storage.shared and queries:
-                known = self.duels_of(queries)
             time, settings = memory.time(), self._state.settings
-            this = _Round(time, time + settings.expires_after, known, self._closed(), settings.limited)
+            this = _Round(time, time + settings.expires_after, found.known, self._closed(), settings.limited)
             duels = [self._ask(query, client, this) for query, client in checked]
             memory.unwritten += len(this.new)
         if this.new and not storage.shared:
@@ -86,8 +111,38 @@ class Desk:
             memory.writer.put_soon(memory.name, [Noted(this.refused)])
         return duels
 
+    # What the storage knows of queries and clients. Nobody waits for the lock while it is read
+
+    def _found(self, checked: list[_Query]) -> _Found:
+        """What is in memory, and for whom the storage must be asked. The caller holds the lock."""
+        queries = [query for query, _ in checked if query is not None]
+        known: dict[str, DuelRow] = {}
+        missing = queries
+        if queries and self._queries is not None:  # else only the storage knows what other processes have asked
+            known, missing = self._queries.in_memory(queries)
+        capped = self._state.settings.daily_cap is not None and not self._closed()
+        day = self._today()
+        clients = {client for _, client in checked if client is not None and self._clients.get(client) is None}
+        return _Found(known, missing, clients if capped else set(), day)
+
+    def _find(self, checked: list[_Query]) -> _Found:
+        memory, storage = self.memory, self._storage
+        if storage.shared and memory.writer.failure is not None:
+            raise StorageError("the last write has failed")
+        with memory.lock:
+            found = self._found(checked)
+        if found.queries:
+            found.known.update(storage.duels_of(memory.name, found.queries))
+        duels = {client: storage.asked_by(memory.name, client, found.day) for client in found.clients}
+        if duels:
+            with memory.lock:
+                for client, count in duels.items():
+                    if self._day == found.day and self._clients.get(client) is None:
+                        self._clients[client] = count
+        return found
+
     def _ask(self, query: str | None, client: str | None, this: _Round) -> LiveDuel:
-        if query is not None and (row := this.known.get(query)) is not None:
+        if query is not None and (row := this.known.get(query) or self._asked_meanwhile(query)) is not None:
             return self._again(row)
         why = this.closed or (self._refusal(query, client, this) if this.limited else None)
         if why is not None:
@@ -109,8 +164,8 @@ class Desk:
             shadow = self._live(row, id, seed)
             shadow.id, shadow.sign, shadow.serve, shadow.why = None, None, "baseline", "shadow"
             return shadow
-        if client in self._clients:
-            self._clients[client] += 1
+        if client is not None and (count := self._clients.get(client)) is not None:
+            self._clients[client] = count + 1
         if query is not None:
             this.known[query] = row
             if self._queries is not None:
@@ -118,29 +173,35 @@ class Desk:
         this.new.append(row)
         return self._live(row, id, seed)
 
+    def _asked_meanwhile(self, query: str) -> DuelRow | None:
+        """The duel that another thread has issued for a query since the storage was asked."""
+        return None if self._queries is None else self._queries.recent(query)
+
     def _agree(self, duels: list[LiveDuel], new: list[DuelRow]) -> list[LiveDuel]:
         """Where other processes ask, too: the duel that a query has is the one that was written first."""
         memory = self.memory
         try:
-            rows: list[DuelRow] = memory.write(new)
-        except StorageError:
+            rows: list[DuelRow] = memory.writer.put(memory.name, new).result(_MAX_ASK_SECONDS)
+        except (StorageError, TimeoutError):  # perhaps they are written later: then nobody tells them, and they expire
             return self._without_storage(len(duels))
         stored = {asked.id: row for asked, row in zip(new, rows, strict=True)}
+        self._catch_up(rows)
         with memory.lock:
             memory.unwritten = max(0, memory.unwritten - sum(id != row.id for id, row in stored.items()))
             return [self._again(stored[duel.id]) if duel.id in stored else duel for duel in duels]
 
     def _without_storage(self, asks: int) -> list[LiveDuel]:
-        """The machine of a shared storage is away: users still see their results."""
+        """The storage does not answer, or too late: users still see their results."""
         with self.memory.lock:
             return [self._no_duel("storage") for _ in range(asks)]
 
     def duels_of(self, queries: list[str]) -> dict[str, DuelRow]:
         """The duels of these queries, be they on their way to the storage, or there."""
-        if self._queries is None:  # only the storage knows what others have asked
-            return self._storage.duels_of(self.memory.name, queries)
-        with self.memory.lock:
-            return self._queries.duels_of(queries)
+        known: dict[str, DuelRow] = {}
+        if self._queries is not None:
+            with self.memory.lock:
+                known, queries = self._queries.in_memory(queries)
+        return known | self._storage.duels_of(self.memory.name, queries) if queries else known
 
     def recognise(self, row: DuelRow) -> None:
         """A duel has come back by its ticket. If it is of an earlier session, a crash may have swallowed the ask."""
@@ -155,7 +216,7 @@ class Desk:
         memory, state = self.memory, self._state
         if memory.failure is not None:
             return "failed"
-        if memory.writer.failure is not None:
+        if memory.writer.failure is not None or memory.writer.stalled:
             return "storage"
         if state.status != "running":
             return state.status
@@ -170,27 +231,34 @@ class Desk:
         if cap is not None and memory.counts().in_flight + memory.unwritten + len(this.new) >= cap:
             return "in_flight_cap"
         if settings.daily_cap is not None and client is not None:
-            return "daily_cap" if self._today(client, this.time) >= settings.daily_cap else None
+            return "daily_cap" if (self._clients.get(client) or 0) >= settings.daily_cap else None
         return None
 
-    def _today(self, client: str, time: float) -> int:
-        """How many duels a client was given today."""
+    def _today(self) -> float:
+        """When today began; what was counted on another day is forgotten."""
+        time = self.memory.time()
         day = time - time % DAY
         if self._day != day:
-            self._day, self._clients = day, {}
-        if client not in self._clients:
-            self._clients[client] = self._storage.asked_by(self.memory.name, client, day)
-        return self._clients[client]
+            self._day, self._clients = day, Recent(_MAX_RECENT_CLIENTS)
+        return day
 
     def _hashed(self, client: str) -> str:
         return blake2b(a_name("client_id", client).encode(), key=self._salt, digest_size=8).hexdigest()
+
+    def _catch_up(self, rows: Iterable[DuelRow]) -> None:
+        """Learn of rankers that another process has added, before the lock is taken."""
+        if self._storage.shared and not all(map(self._has_rankers, rows)):
+            self.memory.follow()
+
+    def _has_rankers(self, row: DuelRow) -> bool:
+        return max(row.first, row.second) < len(self._state.rankers)
 
     # What is answered
 
     def _again(self, row: DuelRow) -> LiveDuel:
         """A duel that was given out before."""
-        if max(row.first, row.second) >= len(self._state.rankers):
-            self.memory.follow()  # another process has added rankers
+        if not self._has_rankers(row):  # a damaged storage: the journal does not name them
+            return self._no_duel("storage")
         return self._live(row, row.id, self._state.seed_of(row.id))
 
     def _live(self, row: DuelRow, id: str, seed: int) -> LiveDuel:

@@ -1,4 +1,4 @@
-"""The life of a duel: issued, perhaps shown, then told; or it has no signal, expires, comes late, or is void."""
+"""The life of a duel: issued, perhaps shown, then told; or it has no signal, expires, comes late, is void or fails."""
 
 from enum import StrEnum
 from typing import NamedTuple
@@ -18,8 +18,9 @@ class Status(StrEnum):
     ACCEPTED = "accepted"
     DUPLICATE = "duplicate"  # the same was told before
     CONFLICT = "conflict"  # another outcome was told before, and stays
-    LATE = "late"  # kept, but not learnt: the duel had expired, or was declared void
+    LATE = "late"  # kept, but not learnt: the duel had expired, failed, or was declared void
     UNKNOWN = "unknown"  # no such duel
+    LIMIT = "limit"  # a signal that was dropped: its duel has as many as it may have
 
 
 class DuelRow(NamedTuple):
@@ -35,7 +36,7 @@ class DuelRow(NamedTuple):
     second_propensity: float | None
     issued: float  # seconds since 1970
     expires: float
-    state: str = "issued"  # shown; told, no_signal, expired, late, void
+    state: str = "issued"  # shown; told, no_signal, expired, late, void, failed
     outcome: str | None = None
     page: str | None = None  # what was shown, as JSON; with the clicks on it, if they were told
 
@@ -77,7 +78,7 @@ def settle(
         return Status.ACCEPTED, _after(row, "no_signal" if outcome is None else "told", outcome, page)
     if row.state in OPEN or row.state == "expired":
         return Status.LATE, _after(row, "late", outcome, page)
-    if row.state == "void":
+    if row.state in ("void", "failed"):
         return Status.LATE, None
     return Status.DUPLICATE if row.outcome == outcome else Status.CONFLICT, None
 

@@ -9,7 +9,8 @@ class Event(NamedTuple):
     """One line of the journal. Times are seconds since 1970, and never go back.
 
     The kinds are `created`, `told`, `paused`, `started`, `stopped`, `added`, `retired`, `ranker_paused`,
-    `ranker_started`, `configured` and `voided`. All but `told` say who did it and why.
+    `ranker_started`, `configured`, `voided` and `quarantined` (an event that could not be replayed: its `kind` and
+    `body` are in its body). All but `told` say who did it and why.
     """
 
     number: int

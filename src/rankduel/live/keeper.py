@@ -1,48 +1,77 @@
-"""What is due in a tournament from time to time: duels are resolved or expire, guardrails are watched."""
+"""Maintenance of a tournament: resolve duels whose window has closed, let old ones expire, check guardrails."""
 
 import json
 import logging
-from collections import deque
+from collections.abc import Callable
+from time import monotonic
 
 from rankduel.errors import StorageError
 from rankduel.interleaving import Interleaved
 from rankduel.live.duels import DuelRow
 from rankduel.live.memory import Memory
-from rankduel.live.safety import Guardrail, crossed
+from rankduel.live.safety import Guardrail, GuardrailWindow, crossed
 from rankduel.live.signals import Signal
-from rankduel.live.storage import Change, Noted, Sweep, Tell
+from rankduel.live.storage import Change, Entry, Fail, Noted, Sweep, Tell
 
 __all__ = ["Keeper"]
 
-_AT_ONCE = 1_000  # duels resolved together
+_MAX_DUELS_PER_RUN = 1_000  # resolved together
+_LOG_INTERVAL_SECONDS = 60.0  # maintenance that keeps failing is logged once in this time
+_MAX_REASON_CHARACTERS = 500
 _log = logging.getLogger("rankduel")
 
 
 class Keeper:
-    """Looks after one tournament. Where several processes have it open, one of them resolves and watches."""
+    """Looks after one tournament. Where several processes have it open, the leader resolves and checks."""
 
     def __init__(self, memory: Memory) -> None:
         self.memory = memory
-        # The counters at earlier looks, for guardrails; the first is when the tournament was opened.
-        self.seen: deque[tuple[float, dict[str, int]]] = deque([(memory.time(), dict(memory.counters))])
+        self._windows: dict[Guardrail, GuardrailWindow] = {}
+        self._logged = -_LOG_INTERVAL_SECONDS
+        self.guard()  # guardrails count from here on
 
     def look(self) -> None:
-        """Do what is due. A storage that fails is tried again the next time."""
+        """Do everything that is due. A step that fails does not keep the others from running, and is tried again.
+
+        A storage that fails is no failure of maintenance: health shows it by itself.
+        """
+        memory = self.memory
+        failures: list[str] = []
+        self._step("catch up", self._catch_up, failures)
+        if memory.storage.leads(memory.name):
+            self._step("resolve duels", self.resolve, failures)
+            self._step("expire duels", self.sweep, failures)
+            self._step("check guardrails", self.guard, failures)
+        self._step("load known queries", self._load_queries, failures)
+        self._step("recover", memory.recover, failures)
+        memory.maintenance = "; ".join(failures) or None
+
+    def _step(self, what: str, run: Callable[[], object], failures: list[str]) -> None:
         memory = self.memory
         try:
-            if memory.storage.shared:
-                memory.follow()
-                memory.count_again()
-            if memory.storage.leads(memory.name):
-                self.resolve()
-                self.sweep()
-                self.guard()
-            if memory.queries is not None:
-                memory.queries.load()
-            memory.recover()
+            run()
         except StorageError as error:
-            if not memory.closed:
-                _log.warning("%s: %s", memory.name, error)
+            if not memory.closed and self._may_log():
+                _log.warning("%s: cannot %s: %s", memory.name, what, error)
+        except Exception as error:
+            failures.append(f"cannot {what}: {error!r}"[:_MAX_REASON_CHARACTERS])
+            if self._may_log():
+                _log.exception("%s: maintenance failed: cannot %s", memory.name, what)
+
+    def _may_log(self) -> bool:
+        due = monotonic() - self._logged >= _LOG_INTERVAL_SECONDS
+        if due:
+            self._logged = monotonic()
+        return due
+
+    def _catch_up(self) -> None:
+        if self.memory.storage.shared:
+            self.memory.follow()
+            self.memory.count_again()
+
+    def _load_queries(self) -> None:
+        if self.memory.queries is not None:
+            self.memory.queries.load()
 
     def sweep(self) -> None:
         """Let duels expire whose time is over."""
@@ -53,11 +82,21 @@ class Keeper:
     def resolve(self) -> None:
         """Decide the duels that were shown and whose window has closed, by what users did."""
         memory = self.memory
-        due = memory.storage.due(memory.name, memory.time() - memory.attribution.window, _AT_ONCE)
+        due = memory.storage.due(memory.name, memory.time() - memory.attribution.window, _MAX_DUELS_PER_RUN)
         if due:
-            memory.write([entry for row in due for entry in self._decided(row)])
+            memory.write([entry for row in due for entry in self._resolved(row)])
 
-    def _decided(self, row: DuelRow) -> tuple[Tell, Noted]:
+    def _resolved(self, row: DuelRow) -> tuple[Entry, ...]:
+        """The outcome of one duel; one that cannot be resolved fails by itself and keeps no other one waiting."""
+        try:
+            return self._judged(row)
+        except StorageError:
+            raise
+        except Exception as error:
+            _log.warning("%s: duel %s cannot be resolved: %r", self.memory.name, row.id, error)
+            return (Fail(row.session, row.number, _failed_page(row, f"{error!r}"[:_MAX_REASON_CHARACTERS])),)
+
+    def _judged(self, row: DuelRow) -> tuple[Entry, ...]:
         memory = self.memory
         signals = [
             Signal(row.query or "", one.action, one.object, one.position, one.time, one.dwell, one.key)
@@ -72,24 +111,27 @@ class Keeper:
         return Tell(row.session, row.number, None, outcome, memory.time()), noted
 
     def guard(self) -> None:
-        """Pause when a guardrail is crossed."""
+        """Pause the tournament when a guardrail is crossed."""
         memory = self.memory
         rails = [Guardrail.from_dict(rail) for rail in memory.state.settings.guardrails]
-        if not rails or memory.state.status != "running":
-            self.seen.clear()
-            return
-        time, counts = memory.time(), dict(memory.counters)
-        self.seen.append((time, counts))
-        while len(self.seen) > 1 and self.seen[1][0] <= time - max(rail.window for rail in rails):
-            self.seen.popleft()
-        for rail in rails:
-            since = [earlier for seen_at, earlier in self.seen if seen_at <= time - rail.window]
-            before = since[-1] if since else self.seen[0][1]
-            action = f"action {rail.action}"
-            events, pages = (counts.get(name, 0) - before.get(name, 0) for name in (action, "pages"))
-            why = crossed(rail, events, pages)
+        if memory.state.status != "running":
+            rails = []  # once it is started again, what was seen before is forgotten
+        self._windows = {rail: self._windows.get(rail) or GuardrailWindow(rail.window) for rail in rails}
+        time, counters = memory.time(), memory.counters
+        for rail, window in self._windows.items():
+            pages_with, pages = counters.get(f"pages with {rail.action}", 0), counters.get("pages", 0)
+            why = crossed(rail, *window.grown(time, pages_with, pages))
             if why is not None:
                 _log.warning("%s: paused, %s", memory.name, why)
-                self.seen.clear()  # once it is started again, what was seen is forgotten
+                self._windows = {}
                 memory.write([Change(time, "paused", {"reason": why, "by": "guardrail"})])
                 return
+
+
+def _failed_page(row: DuelRow, reason: str) -> str:
+    """The page of a duel with the reason why it failed."""
+    try:
+        page = json.loads(row.page or "")
+    except ValueError:
+        page = {}
+    return json.dumps({**(page if isinstance(page, dict) else {}), "failure": reason}, separators=(",", ":"))

@@ -40,6 +40,7 @@ class Memory:
         self.tickets = Tickets(name, self.storage.secret)
         self.queries = None if self.storage.shared else Queries(self.storage, name, self.lock)
         self.failure: Exception | None = None
+        self.maintenance: str | None = None  # what fails in it, as of the last run
         self.closed = False
         self.counters = self.storage.counts(name)  # as far as they are durable
         self.unwritten = 0  # duels issued that the counters do not know yet
@@ -75,6 +76,12 @@ class Memory:
             rules = Attribution.from_dict(given or {})
             self._rules = given, rules
         return rules
+
+    @property
+    def actions(self) -> frozenset[str]:
+        """The actions that attribution or a guardrail names. Each has a counter; all others share one."""
+        rails = (rail["action"] for rail in self.state.settings.guardrails)
+        return frozenset((*self.attribution.actions, *rails))
 
     def counts(self) -> Counts:
         """What became of all duels."""

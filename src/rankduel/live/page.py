@@ -1,12 +1,13 @@
 """The entries of one tournament in a transaction: what they do to duels, journal, counters and snapshots."""
 
 import hashlib
+import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rankduel.errors import StorageError
-from rankduel.live.database import COLUMNS, Database, text
+from rankduel.live.database import COLUMNS, SIGNAL_COLUMNS, Database, text
 from rankduel.live.duels import OPEN, DuelRow, Status, settle
 from rankduel.live.events import Event
 from rankduel.live.storage import (
@@ -14,6 +15,7 @@ from rankduel.live.storage import (
     Change,
     Created,
     Entry,
+    Fail,
     Kept,
     Noted,
     Opened,
@@ -26,7 +28,9 @@ from rankduel.live.storage import (
     told_of,
 )
 
-__all__ = ["LIGHT", "Page", "Taken", "digest"]
+__all__ = ["LIGHT", "MAX_SIGNALS_PER_DUEL", "Page", "Taken", "digest"]
+
+MAX_SIGNALS_PER_DUEL = 200
 
 LIGHT = frozenset({DuelRow, Noted})  # entries that may be lost in a crash
 _VOUCHED = (Tell, Show)  # entries that may bring the duel they name
@@ -36,6 +40,10 @@ _INSERT = f"{_DUELS} DO NOTHING"
 _UPDATE = (  # many rows at once, as an INSERT takes them
     f"{_DUELS} (tournament, session, number) DO UPDATE "
     "SET state = excluded.state, outcome = excluded.outcome, page = excluded.page"
+)
+_SIGNALS = (
+    f"INSERT INTO signals (tournament, {', '.join(SIGNAL_COLUMNS)}) "
+    f"VALUES ({', '.join('?' * (1 + len(SIGNAL_COLUMNS)))})"
 )
 
 
@@ -136,21 +144,41 @@ class Page:
         self._look_up({entry[:2] for entry in unknown})
         for entry in unknown:
             key = entry[:2]
-            if key not in self.duels and isinstance(entry, _VOUCHED) and (row := entry.row) is not None:
+            if key in self.duels or not isinstance(entry, _VOUCHED) or (row := entry.row) is None:
+                continue
+            if self._has_rankers(row):  # a ticket may be newer than a storage that was restored from a backup
                 self.counts["recovered asks"] += 1
                 if not self._insert([row]) and row.query is not None:  # the query has another duel by now
                     row = row._replace(query=None)
                     self._insert([row])
                 self.duels[key] = row
 
-    def _look_up(self, keys: Iterable[Key]) -> None:
+    def _by_session(self, keys: Iterable[Key]) -> list[tuple[str, int, int]]:
+        """Duels as the statements of `Database` that find many take them."""
         sessions: dict[int, list[int]] = {}
         for session, number in keys:
             sessions.setdefault(session, []).append(number)
-        if sessions:
-            given = [(text(numbers), self.owner, session) for session, numbers in sessions.items()]
+        return [(text(numbers), self.owner, session) for session, numbers in sessions.items()]
+
+    def _look_up(self, keys: Iterable[Key]) -> None:
+        if given := self._by_session(keys):
             for found in self.storage.fetch_each(self.storage.find_numbers, given):
-                self.duels[found[0], found[1]] = DuelRow(*found)
+                if self._has_rankers(row := DuelRow(*found)):
+                    self.duels[row[:2]] = row
+
+    def _has_rankers(self, row: DuelRow) -> bool:
+        """Whether the tournament has both rankers of a duel: an event that names others could never be replayed."""
+        needed = max(row.first, row.second)
+        known = self.storage.ranker_counts
+        if needed >= known.get(self.name, 0):  # rankers are added and never removed: a count can only be too low
+            known[self.name] = self._count_rankers()
+        return needed < known[self.name]
+
+    def _count_rankers(self) -> int:
+        added = "kind <> 'told' AND kind IN ('created', 'added')"  # in these words, an index is used
+        statement = f"SELECT body FROM {self.storage.changed} WHERE tournament = ? AND {added}"
+        bodies = self.storage.fetch(statement, (self.owner,))
+        return len({ranker for (body,) in bodies for ranker in json.loads(body)["rankers"]})
 
     def _tell(self, entry: Tell) -> Told:
         session, number, _, outcome, time, page = entry
@@ -211,6 +239,16 @@ class Page:
             self._happens(entry.time, "voided", entry.body)
         return row.state
 
+    def _fail(self, entry: Fail) -> str | None:
+        key = entry[:2]
+        row = self.duels.get(key)
+        if row is None:
+            return None
+        if row.state in OPEN:
+            self._becomes(key, row._replace(state="failed", page=entry.page))
+            self.counts["failed"] += 1
+        return row.state
+
     def _create(self, entry: Created) -> Event | None:
         return None if self.number else self._happens(entry.time, "created", entry.settings)
 
@@ -269,17 +307,37 @@ class Page:
         return event
 
     def _save_signals(self) -> None:
+        """Store the new signals of each duel, up to its limit; the tournament is locked, so nobody else adds any.
+
+        Guardrails watch "pages with ...", which counts an action once for each page, however often it is signalled.
+        """
         if not self.signals:
             return
-        fields = SignalRow._fields
-        statement = (
-            f"INSERT INTO signals (tournament, {', '.join(fields)}) VALUES ({', '.join('?' * (1 + len(fields)))}) "
-            "ON CONFLICT DO NOTHING"
-        )
-        new = self.storage.run_each(statement, [(self.owner, *signal) for signal in self.signals.values()])
-        for (place, signal), is_new in zip(self.signals.items(), new, strict=True):
-            self.counts[f"action {signal.action}" if is_new else "duplicate signals"] += 1
-            self.results[place] = Status.ACCEPTED if is_new else Status.DUPLICATE
+        actions = self._stored_actions({signal[:2] for signal in self.signals.values()})
+        new: list[SignalRow] = []
+        for place, signal in self.signals.items():
+            seen = actions[signal[:2]]
+            if signal.key in seen:
+                self.counts["duplicate signals"] += 1
+                self.results[place] = Status.DUPLICATE
+            elif len(seen) >= MAX_SIGNALS_PER_DUEL:
+                self.counts["dropped signals"] += 1
+                self.results[place] = Status.LIMIT
+            else:
+                self.counts[f"action {signal.counted_as}"] += 1
+                self.counts[f"pages with {signal.counted_as}"] += signal.action not in seen.values()
+                self.results[place] = Status.ACCEPTED
+                seen[signal.key] = signal.action
+                new.append(signal)
+        if new:
+            self.storage.write(_SIGNALS, [(self.owner, *signal[: len(SIGNAL_COLUMNS)]) for signal in new])
+
+    def _stored_actions(self, keys: set[Key]) -> dict[Key, dict[str, str]]:
+        """The actions of the stored signals of these duels, by the key of the signal."""
+        found: dict[Key, dict[str, str]] = {key: {} for key in keys}
+        for session, number, key, action in self.storage.fetch_each(self.storage.find_signals, self._by_session(keys)):
+            found[session, number][key] = action
+        return found
 
     def _save_duels(self) -> None:
         issued, changed = ([self.duels[key] for key in keys] for keys in (self.issued, self.changed))
@@ -311,6 +369,7 @@ _WRITERS = {
     Tell: "_tell",
     Change: "_change",
     Void: "_void",
+    Fail: "_fail",
     Sweep: "_sweep",
     Kept: "_keep",
     Noted: "_note",

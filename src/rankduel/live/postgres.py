@@ -21,7 +21,7 @@ from typing import Any
 from rankduel.errors import StorageError
 from rankduel.live.database import SCHEMA, tables
 from rankduel.live.sql import SqlStorage
-from rankduel.live.storage import Batch, Committed
+from rankduel.live.storage import Batch, Committed, StorageBusy
 
 try:
     import psycopg
@@ -33,6 +33,8 @@ except ImportError as missing:
 __all__ = ["PostgresStorage", "migrate"]
 
 _TRIES = 5  # of a transaction that has certainly left no trace
+_SHORT_LOCK_SECONDS = 0.25  # that a commit or an ask waits for a lock of another process at a time
+_LONG_LOCK_SECONDS = 15.0  # that anything else waits for one
 _IDLE = 1.0  # seconds after which a connection may have been cut without our notice
 _PAUSE = 0.5  # seconds after a failed connection in which no other one is tried: nobody waits for it twice
 _TABLES = tables(
@@ -58,7 +60,6 @@ SET search_path = rankduel, pg_temp;
 SET statement_timeout = '30s';
 -- A process that stops within a transaction is cut off before those who wait for it give up.
 SET idle_in_transaction_session_timeout = '10s';
-SET lock_timeout = '15s';
 -- So is a machine that is gone without a word: its locks are free after about ten seconds.
 SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3;
 -- Each statement has its index; a plan that was made while a table was empty must not say otherwise.
@@ -79,9 +80,9 @@ _Connection = psycopg.Connection[tuple[Any, ...]]
 class PostgresStorage(SqlStorage):
     """Tables in the schema `rankduel` of a database, which several processes write to.
 
-    Each process has a connection for writing, one for reading, and one that holds the lock of each tournament it
-    leads. All are made again by themselves when they were cut. The events of a tournament are numbered under a lock on
-    its row in `tournaments`, whoever leads.
+    Each process has a connection for writing, one for asks, one for other reads, and one that holds the lock of each
+    tournament it leads. All are made again by themselves when they were cut. The events of a tournament are numbered
+    under a lock on its row in `tournaments`, whoever leads.
     """
 
     shared = True
@@ -89,10 +90,12 @@ class PostgresStorage(SqlStorage):
     values = "json_array_elements_text(?::json) AS listed (value)"
 
     def __init__(self, url: str, *, own: bool = True) -> None:
+        super().__init__()
         address = _address(url)
         self.url = _shown(address)  # without the password: it is in messages
         self._own = own
-        self._writer, self._reader, self._leader = _Line(address), _Line(address), _Line(address, _SILENT)
+        self._writer, self._finder = (_Line(address, lock_seconds=_SHORT_LOCK_SECONDS) for _ in range(2))
+        self._reader, self._leader = _Line(address), _Line(address, _SILENT)
         self._writing: _Connection  # within a transaction, as the next one
         self._pipeline: psycopg.Pipeline
         self._written = False
@@ -146,6 +149,8 @@ class PostgresStorage(SqlStorage):
                         connection.execute("ROLLBACK")
                     raise
             except psycopg.Error as error:
+                if isinstance(error, psycopg.errors.LockNotAvailable):
+                    raise StorageBusy(f"another process holds a lock in {self.url}: {_said(error)}") from error
                 others = isinstance(error, psycopg.errors.DeadlockDetected | psycopg.errors.SerializationFailure)
                 kind = _UndoneError if others or (self._writer.cut and not doubtful) else StorageError
                 raise kind(f"cannot write to {self.url}: {_said(error)}") from error
@@ -159,12 +164,6 @@ class PostgresStorage(SqlStorage):
         cursor = self._send(statement, rows)
         self._pipeline.sync()  # a mere flush would not start the clock for transactions that stand still
         return cursor.rowcount
-
-    def run_each(self, statement: str, rows: Sequence[Sequence[Any]]) -> list[int]:
-        """The same, for each of them."""
-        cursors = [self._send(statement, [row]) for row in rows]
-        self._pipeline.sync()
-        return [cursor.rowcount for cursor in cursors]
 
     def fetch_each(self, statement: str, given: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:
         """Read or write, in a transaction."""
@@ -183,9 +182,16 @@ class PostgresStorage(SqlStorage):
 
     def select(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Read what is durable, from any thread."""
+        return self._read(self._reader, statement, values)
+
+    def look_up(self, statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+        """Read for an ask: long reads of others do not keep it waiting, and no lock does for long."""
+        return self._read(self._finder, statement, values)
+
+    def _read(self, line: "_Line", statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
         try:
-            with self._reader.lock:
-                return self._reader.read(_numbered(statement), values)
+            with line.lock:
+                return line.read(_numbered(statement), values)
         except psycopg.Error as error:
             raise StorageError(f"cannot read {self.url}: {_said(error)}") from error
 
@@ -215,7 +221,7 @@ class PostgresStorage(SqlStorage):
 
     def close(self) -> None:
         """Let go of it."""
-        for line in (self._leader, self._writer, self._reader):
+        for line in (self._leader, self._writer, self._reader, self._finder):
             line.close()
 
 
@@ -226,8 +232,11 @@ class _UndoneError(StorageError):
 class _Line:
     """A connection that is made again when it was cut. Who uses it holds its lock."""
 
-    def __init__(self, address: dict[str, Any], silent: float | None = None) -> None:
+    def __init__(
+        self, address: dict[str, Any], silent: float | None = None, lock_seconds: float = _LONG_LOCK_SECONDS
+    ) -> None:
         self.lock = threading.RLock()
+        self._lock_seconds = lock_seconds  # after which a statement that waits for a lock fails
         self._address = address
         self._silent = silent  # seconds without a word after which the database cuts it
         self._connection: _Connection | None = None
@@ -250,7 +259,7 @@ class _Line:
             if self._refusal is not None and monotonic() < self._refusal[0]:
                 raise psycopg.OperationalError(self._refusal[1])
             try:
-                self._connection = _connect(self._address, self._silent)
+                self._connection = _connect(self._address, self._silent, self._lock_seconds)
             except psycopg.Error as error:
                 self._refusal = monotonic() + _PAUSE, str(error)
                 raise
@@ -299,11 +308,14 @@ def _shown(address: dict[str, Any]) -> str:
     return f"postgresql://{user}{address.get('host', '')}{port}/{address.get('dbname', '')}"
 
 
-def _connect(address: dict[str, Any], silent: float | None = None) -> _Connection:
+def _connect(
+    address: dict[str, Any], silent: float | None = None, lock_seconds: float = _LONG_LOCK_SECONDS
+) -> _Connection:
     connection = psycopg.connect(**address, autocommit=True, cursor_factory=psycopg.RawCursor)
     try:
         connection.adapters.register_dumper(int, Int8Dumper)  # one type for all: one plan for all
         connection.execute(_SETTINGS)
+        connection.execute(f"SET lock_timeout = {round(1000 * lock_seconds)}")
         if silent is not None and connection.info.server_version >= 14_00_00:
             connection.execute(f"SET idle_session_timeout = {round(1000 * silent)}")
     except BaseException:
@@ -335,6 +347,7 @@ def _prepare(connection: _Connection, url: str, *, make: bool) -> None:
 def _make(connection: _Connection) -> None:
     """The tables, unless another process makes them at the same moment."""
     with connection.transaction():
+        connection.execute(f"SET LOCAL lock_timeout = {round(1000 * _LONG_LOCK_SECONDS)}")
         connection.execute("SELECT pg_advisory_xact_lock($1)", (_CREATION,))
         ((schema, there),) = connection.execute(
             "SELECT to_regnamespace('rankduel') IS NOT NULL, to_regclass('rankduel.facts') IS NOT NULL"

@@ -15,7 +15,7 @@ _EACH_TIME = 20_000  # and between two looks
 
 
 class Queries:
-    """Of one tournament, in the only process that asks. Whoever calls `note` or `duels_of` holds the lock."""
+    """Of one tournament, in the only process that asks. Callers hold the lock, except of `load`."""
 
     def __init__(self, storage: Storage, tournament: str, lock: RLock) -> None:
         self._storage, self._tournament, self._lock = storage, tournament, lock
@@ -29,12 +29,15 @@ class Queries:
         if row is not None:
             self._recent[query] = row
 
-    def duels_of(self, queries: list[str]) -> dict[str, DuelRow]:
-        """The duels of these queries, be they on their way to the storage, or there."""
+    def recent(self, query: str) -> DuelRow | None:
+        """The duel of a query that was asked a short while ago."""
+        return self._recent.get(query)
+
+    def in_memory(self, queries: list[str]) -> tuple[dict[str, DuelRow], list[str]]:
+        """The duels of recent queries, and the queries for which the storage must be asked."""
         maybe = self._asked.found(queries)
         known = {query: row for query in maybe if (row := self._recent.get(query)) is not None}
-        asked = [query for query in (maybe if self._loaded is None else queries) if query not in known]
-        return known | self._storage.duels_of(self._tournament, asked) if asked else known
+        return known, [query for query in (maybe if self._loaded is None else queries) if query not in known]
 
     def load(self) -> None:
         """Take in some more of the queries that had a duel before; until there are none left, the storage is asked."""

@@ -1,6 +1,7 @@
 """What keeps users safe while rankers meet: a share of the traffic, and bounds that pause a tournament."""
 
 import math
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from hashlib import blake2b
@@ -8,8 +9,10 @@ from typing import Any, Self
 
 from rankduel.live.checked import known, name, number, whole
 
-__all__ = ["Guardrail", "chosen", "crossed"]
+__all__ = ["MAX_WINDOW_SECONDS", "Guardrail", "GuardrailWindow", "chosen", "crossed"]
 
+MAX_WINDOW_SECONDS = 30 * 86_400.0  # of a guardrail
+_SAMPLES_PER_WINDOW = 240
 _CHANCE = 1e-6
 
 
@@ -78,6 +81,32 @@ class Guardrail:
         if not {"action", "bound"} <= set(values):
             raise ValueError(f"a guardrail has an action and a bound, got {', '.join(values) or 'nothing'}")
         return cls(**values)
+
+
+class GuardrailWindow:
+    """How much the two counters of a guardrail have grown within its window.
+
+    It keeps at most 240 samples of them, so the window is up to 1/240 longer than asked for, whatever its length.
+
+    >>> window = GuardrailWindow(60.0)
+    >>> window.grown(0.0, events=0, pages=0)
+    (0, 0)
+    >>> window.grown(30.0, events=1, pages=20), window.grown(90.0, events=5, pages=50)
+    ((1, 20), (4, 30))
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._samples: deque[tuple[float, int, int]] = deque()  # time, events, pages
+
+    def grown(self, time: float, events: int, pages: int) -> tuple[int, int]:
+        """Take in the counters as they are now; how much they have grown since the window began."""
+        if not self._samples or time - self._samples[-1][0] >= self.seconds / _SAMPLES_PER_WINDOW:
+            self._samples.append((time, events, pages))
+        while len(self._samples) > 1 and self._samples[1][0] <= time - self.seconds:
+            self._samples.popleft()
+        _, events_before, pages_before = self._samples[0]
+        return events - events_before, pages - pages_before
 
 
 def crossed(guardrail: Guardrail, events: int, pages: int) -> str | None:

@@ -11,7 +11,7 @@ from rankduel.interleaving import interleaving_from
 from rankduel.live.attribution import Attribution
 from rankduel.live.checked import brief, listed, number, whole
 from rankduel.live.checked import name as a_name
-from rankduel.live.safety import Guardrail
+from rankduel.live.safety import MAX_WINDOW_SECONDS, Guardrail
 
 __all__ = [
     "DAY",
@@ -133,13 +133,18 @@ def checked_dials(given: Mapping[str, Any]) -> dict[str, Any]:
             checked[cap] = whole(cap, given[cap])
     if "guardrails" in given:
         rails = listed("guardrails", given["guardrails"])
-        checked["guardrails"] = [
-            (rail if isinstance(rail, Guardrail) else Guardrail.from_dict(rail)).to_dict() for rail in rails
-        ]
+        checked["guardrails"] = [_guardrail(rail) for rail in rails]
     rules = given.get("attribution")
     if rules is not None:
         checked["attribution"] = (rules if isinstance(rules, Attribution) else Attribution.from_dict(rules)).to_dict()
     return checked
+
+
+def _guardrail(given: Any) -> dict[str, Any]:
+    rail = given if isinstance(given, Guardrail) else Guardrail.from_dict(given)
+    if rail.window > MAX_WINDOW_SECONDS:
+        raise ValueError(f"the window of a guardrail is at most {MAX_WINDOW_SECONDS:g} s, got {rail.window:g}")
+    return rail.to_dict()
 
 
 def check_window(attribution: dict[str, Any] | None, expires_after: float) -> None:

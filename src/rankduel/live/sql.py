@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rankduel.errors import StorageError
-from rankduel.live.database import COLUMNS, Database, text
+from rankduel.live.database import COLUMNS, SIGNAL_COLUMNS, Database, text
 from rankduel.live.duels import DuelRow
 from rankduel.live.events import Event
 from rankduel.live.page import LIGHT, Page, Taken, digest
@@ -129,7 +129,7 @@ class SqlStorage(Database):
     def signals(self, tournament: str, session: int, number: int) -> list[SignalRow]:
         """What users did on the page of a duel, in the order of time."""
         rows = self.select(
-            f"SELECT {', '.join(SignalRow._fields)} FROM signals "
+            f"SELECT {', '.join(SIGNAL_COLUMNS)} FROM signals "
             "WHERE tournament = ? AND session = ? AND number = ? ORDER BY time, key",
             (self.owner(tournament), session, number),
         )

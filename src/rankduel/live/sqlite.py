@@ -55,6 +55,7 @@ class SqliteStorage(SqlStorage):
     changed = "journal INDEXED BY journal_changes"  # by itself it goes through all outcomes
 
     def __init__(self, path: str | os.PathLike[str], *, own: bool = True) -> None:
+        super().__init__()
         self.path = Path(path).absolute()
         self.url = f"sqlite:///{self.path}"
         self._reading, self._writing, self._finding = threading.Lock(), threading.RLock(), threading.Lock()
@@ -120,10 +121,6 @@ class SqliteStorage(SqlStorage):
         if start < len(rows):
             changed += self._writer.executemany(statement, rows[start:]).rowcount
         return changed
-
-    def run_each(self, statement: str, rows: Sequence[Sequence[Any]]) -> list[int]:
-        """The same, for each of them."""
-        return [self._writer.execute(statement, row).rowcount for row in rows]
 
     def fetch_each(self, statement: str, given: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:
         """Read or write, in a transaction."""

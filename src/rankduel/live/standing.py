@@ -1,7 +1,7 @@
 """Where a tournament stands, read from its state and its counters."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from rankduel.live.answers import Counts, Departure, Health, LiveDecision, Meeting, Standing
 from rankduel.live.state import State
@@ -68,15 +68,26 @@ def preferences(state: State) -> Iterator[Meeting]:
         yield Meeting(names[first], names[second], won, lost, state.ties.get((first, second), 0))
 
 
-def health(counters: Mapping[str, int], failure: Exception | None, storage: str) -> Health:
+def health(
+    counters: Mapping[str, int],
+    failure: Exception | None,
+    storage: str,
+    *,
+    actions: Collection[str] = (),
+    maintenance: str | None = None,
+) -> Health:
     """What became of asks, tells and signals, by the counters of a tournament, and what has failed.
 
-    Many may look at it: where the storage is, is not told.
+    Signals of actions that are not among the declared `actions` are counted as "other". The address of the storage is
+    left out: many people may see this.
     """
 
     def named(word: str) -> dict[str, int]:
         return {name.removeprefix(word): count for name, count in counters.items() if name.startswith(word)}
 
+    signals: Counter[str] = Counter()
+    for action, count in named("action ").items():
+        signals[action if action in actions else "other"] += count
     place = storage.removeprefix("sqlite:///")  # as messages have it
     return Health(
         counts=Counts.of(counters),
@@ -84,11 +95,13 @@ def health(counters: Mapping[str, int], failure: Exception | None, storage: str)
         told_again=counters.get("duplicate", 0),
         conflicts=counters.get("conflict", 0),
         unknown=counters.get("unknown", 0),
-        signals=named("action "),
+        signals=dict(signals),
         signals_again=counters.get("duplicate signals", 0),
+        signals_dropped=counters.get("dropped signals", 0),
         orphans=counters.get("orphan signals", 0),
         late_signals=counters.get("late signals", 0),
         outcomes=named("outcome "),
         delays={int(bound): count for bound, count in sorted(named("delay ").items(), key=lambda one: int(one[0]))},
         failure=None if failure is None else f"{type(failure).__name__}: {failure}".replace(place, "the storage"),
+        maintenance=None if maintenance is None else maintenance.replace(place, "the storage"),
     )

@@ -104,8 +104,8 @@ class State:
                 self._add([ranker for ranker in body["rankers"] if ranker not in self.arms])
             case "retired" | "ranker_paused" | "ranker_started":
                 self._change_ranker(event.kind, self.arms[body["ranker"]])
-            case "voided":
-                pass  # it was not learnt
+            case "voided" | "quarantined":
+                pass  # nothing is learnt from it
             case kind:
                 raise StorageError(f"event {event.number} is of an unknown kind, {kind!r}")
         self.number, self.time = event.number, event.time

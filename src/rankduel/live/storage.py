@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple, Protocol
 
+from rankduel.errors import StorageError
 from rankduel.live.duels import DuelRow, Status
 from rankduel.live.events import Event
 
@@ -14,6 +15,7 @@ __all__ = [
     "Committed",
     "Created",
     "Entry",
+    "Fail",
     "Kept",
     "KeyRow",
     "Noted",
@@ -21,6 +23,7 @@ __all__ = [
     "Show",
     "SignalRow",
     "Storage",
+    "StorageBusy",
     "Sweep",
     "Tell",
     "Told",
@@ -73,7 +76,7 @@ told_of = cache(Told)  # there are few of them
 
 
 class SignalRow(NamedTuple):
-    """Something a user did on a page. The result is a Status: accepted or duplicate, by its `key`."""
+    """Something a user did on a page. The result is a Status: accepted, duplicate (by its `key`) or limit."""
 
     session: int
     number: int
@@ -83,6 +86,7 @@ class SignalRow(NamedTuple):
     object: str | None
     position: int | None
     dwell: float | None
+    counted_as: str = "other"  # which counter it belongs to: its action, if that is declared. Not stored
 
 
 class Change(NamedTuple):
@@ -100,6 +104,14 @@ class Void(NamedTuple):
     number: int
     time: float
     body: dict[str, Any]
+
+
+class Fail(NamedTuple):
+    """A duel that cannot be resolved. The result is its state before; None if there is no such duel."""
+
+    session: int
+    number: int
+    page: str  # as shown, as JSON, with the reason as `failure`
 
 
 class Sweep(NamedTuple):
@@ -122,9 +134,9 @@ class Noted(NamedTuple):
     counts: dict[str, int]
 
 
-NAMING = (Tell, Show, SignalRow, Void)  # entries that name a duel
+NAMING = (Tell, Show, SignalRow, Void, Fail)  # entries that name a duel
 # A duel that was asked for is an entry itself. Its result is a duel: this one, or the one that its query has already.
-Entry = DuelRow | Created | Opened | Show | Tell | SignalRow | Change | Void | Sweep | Kept | Noted
+Entry = DuelRow | Created | Opened | Show | Tell | SignalRow | Change | Void | Fail | Sweep | Kept | Noted
 Batch = Mapping[str, Sequence[Entry]]  # by tournament, in their order
 
 
@@ -134,6 +146,10 @@ class Committed(NamedTuple):
     results: dict[str, list[Any]]
     events: dict[str, list[Event]]  # appended to the journals
     counts: dict[str, dict[str, int]]  # by how much the counters of duels have grown
+
+
+class StorageBusy(StorageError):  # noqa: N818 - nothing is wrong: it is tried again
+    """Another process holds a lock that a commit needs; nothing of the commit has happened."""
 
 
 class KeyRow(NamedTuple):

@@ -2,7 +2,7 @@
 
 import json
 import weakref
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Container, Hashable, Iterable, Sequence
 from concurrent.futures import Future
 from functools import partial
 from time import time as now
@@ -23,6 +23,7 @@ from rankduel.live.elsewhere import elsewhere
 from rankduel.live.hall import enter, leave, look_after
 from rankduel.live.keeper import Keeper
 from rankduel.live.memory import Memory
+from rankduel.live.recent import Recent
 from rankduel.live.seen import Seen
 from rankduel.live.settings import DAY, Settings, check_new, check_same, check_window, checked_dials, made
 from rankduel.live.signals import Shown, Signal
@@ -44,6 +45,8 @@ from rankduel.live.writer import Writer
 from rankduel.types import Outcome
 
 __all__ = ["Clicks", "Tournament"]
+
+_MAX_FULL_DUELS = 20_000  # remembered, so that their signals are dropped without a write
 
 
 class Tournament(Seen):
@@ -76,6 +79,7 @@ class Tournament(Seen):
         self._memory = memory
         self._desk = Desk(memory, session)
         self._keeper = Keeper(memory)
+        self._full_duels: Recent[tuple[int, int], bool] = Recent(_MAX_FULL_DUELS)  # that take no more signals
         memory.writer.listeners[self.name] = memory.happened
         look_after(memory.writer, self.name, self._keeper.look)
         self._end = weakref.finalize(self, _end, memory)  # nothing above holds this object
@@ -186,6 +190,10 @@ class Tournament(Seen):
         """The same for many queries, each with a client or None."""
         return self._desk.ask_many(asked)
 
+    def ask_now(self, asked: Iterable[tuple[str | None, str | None]]) -> list[LiveDuel] | None:
+        """The same, if it needs no look into the storage, else None: for an event loop, which must not wait."""
+        return self._desk.ask_now(asked)
+
     # Tell
 
     def tell(
@@ -214,36 +222,59 @@ class Tournament(Seen):
 
     def tell_many(self, told: Iterable[tuple[LiveDuel | str, "Outcome | Clicks | None"]]) -> list[Receipt]:
         """The same for many duels, which become durable together. Each has a receipt of its own."""
-        return receipts(self.tell_soon(told).result())
+        return receipts(self._memory.write(self._tells(told)))
 
     def tell_soon(self, told: Iterable[tuple[LiveDuel | str, "Outcome | Clicks | None"]]) -> Future[list[Told]]:
-        """The same, without waiting: what became of them is in the future as soon as it is durable."""
+        """The same, without waiting: what became of them is in the future as soon as it is durable.
+
+        StorageError if too much waits to be written.
+        """
+        return self._memory.writer.put_now(self.name, self._tells(told))
+
+    def _tells(self, told: Iterable[tuple[LiveDuel | str, "Outcome | Clicks | None"]]) -> list[Tell]:
         self._memory.check()
         time = self._memory.time()
-        return self._memory.writer.put(
-            self.name, [self._told(duel, outcome, time) for duel, outcome in listed("told", told)]
-        )
+        return [self._told(duel, outcome, time) for duel, outcome in listed("told", told)]
 
     def observe(self, seen: Iterable[Signal | Shown]) -> list[Status]:
         """What users did, by the id of their query: it is kept, and decides the duel when its window closes.
 
         A duel is decided so only if it was reported as shown, here or by `show`. Each signal has a status: `accepted`,
-        `duplicate`, `late` (its duel is over) or `unknown` (its query has no duel).
+        `duplicate`, `late` (its duel is over), `unknown` (its query has no duel) or `limit` (its duel has as many
+        signals as a duel may have).
         """
         self._memory.check()
         given = listed("seen", seen)
+        for one in given:
+            if isinstance(one, Shown):
+                self._check_page(one.page)
         rows = self._desk.duels_of([one.query_id for one in given])
-        time, entries, places = self._memory.time(), [], []
+        time, actions = self._memory.time(), self._memory.actions
         results = [Status.UNKNOWN] * len(given)
+        entries: dict[int, SignalRow | Show] = {}  # by their place
+        dropped = orphans = 0
         for place, one in enumerate(given):
-            if (row := rows.get(one.query_id)) is not None:
-                entries.append(_observed(one, row, time))
-                places.append(place)
-        orphans = len(given) - len(entries)
-        noted = [Noted({"orphan signals": orphans})] if orphans else []
-        for place, status in zip(places, self._memory.writer.put(self.name, [*entries, *noted]).result(), strict=False):
+            if (row := rows.get(one.query_id)) is None:
+                orphans += 1
+            elif isinstance(one, Signal) and self._full_duels.get(row[:2]):
+                dropped += 1
+                results[place] = Status.LIMIT
+            else:
+                entries[place] = _observed(one, row, time, actions)
+        noted = Noted({"orphan signals": orphans, "dropped signals": dropped})
+        statuses = self._memory.write([*entries.values(), *([noted] if orphans or dropped else ())])
+        for (place, entry), status in zip(entries.items(), statuses, strict=False):
             results[place] = status
+            if status == Status.LIMIT:
+                self._full_duels[entry[:2]] = True
         return results
+
+    def _check_page(self, page: Interleaved) -> None:
+        """Raise ValueError if the interleaving of this tournament did not make a page: clicks could not be credited."""
+        if page.method != self.method.name:
+            raise ValueError(
+                f"a page made by {brief(page.method)}: the pages of {self.name!r} are {self.method.name!r}"
+            )
 
     def known(self, query_ids: Iterable[str]) -> set[str]:
         """Those of these queries that have a duel here."""
@@ -261,12 +292,14 @@ class Tournament(Seen):
             page = duel.shown if given is None and isinstance(duel, LiveDuel) else given
             if page is None:
                 raise ValueError("which page was shown? call duel.interleave first, or hand it over as page=")
+            self._check_page(page)
             entries.append(Show(*self._named(duel), _as_json(page), time))
         return self._memory.write(entries)
 
     def _told(self, duel: LiveDuel | str, outcome: "Outcome | Clicks | None", time: float) -> Tell:
         session, number, row = self._named(duel)
         if isinstance(outcome, Clicks):
+            self._check_page(outcome.shown)
             seed = self.seed_of(f"{session}-{number}")
             found = self.attribution.of_clicks(outcome.shown, outcome.clicks, seed=seed, method=self.method)
             page = _as_json(outcome.shown, clicks=outcome.clicks)
@@ -290,7 +323,7 @@ class Tournament(Seen):
         if isinstance(duel, LiveDuel):
             if duel.sign is None:
                 return 0, 0, None
-            if isinstance(duel.sign, partial):  # made by this process
+            if isinstance(duel.sign, partial) and duel.sign.func == self._memory.tickets.of:  # of this tournament
                 row: DuelRow = duel.sign.args[0]
                 return row.session, row.number, row
             text = duel.sign()
@@ -318,7 +351,10 @@ class Tournament(Seen):
 
     def health(self) -> Health:
         """Whether all is well: what became of asks, tells and signals, and what has failed."""
-        return standing.health(self._memory.counters, self.failing, self.storage.url)
+        memory = self._memory
+        return standing.health(
+            memory.counters, memory.failing, self.storage.url, actions=memory.actions, maintenance=memory.maintenance
+        )
 
     @property
     def failing(self) -> Exception | None:
@@ -433,11 +469,13 @@ def _as_json(page: Interleaved, **more: Any) -> str:
     return json.dumps(page.to_dict() | more, separators=(",", ":"))
 
 
-def _observed(one: Signal | Shown, row: DuelRow, time: float) -> SignalRow | Show:
+def _observed(one: Signal | Shown, row: DuelRow, time: float, actions: Container[str]) -> SignalRow | Show:
     """What users did, as the storage takes it."""
     if isinstance(one, Shown):
         return Show(row.session, row.number, row, _as_json(one.page), time)
-    return SignalRow(row.session, row.number, one.key, one.time, one.action, one.object, one.position, one.dwell)
+    counted_as = one.action if one.action in actions else "other"
+    stored = one.key, one.time, one.action, one.object, one.position, one.dwell
+    return SignalRow(row.session, row.number, *stored, counted_as)
 
 
 def _end(memory: Memory) -> None:
