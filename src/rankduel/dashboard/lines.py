@@ -3,8 +3,6 @@
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
 from rankduel.live import View
 
 __all__ = ["LEVEL", "Line", "interval", "lines"]
@@ -48,13 +46,10 @@ def interval(rate: float, duels: int) -> tuple[float, float]:
 
 def lines(view: View) -> list[Line]:
     """All rankers: the champion, others that are left by their wins, those that are out from the last one on."""
-    went = {gone.arm: place for place, gone in enumerate(view.decision.eliminated)}
     batch_of = {arm: number for number, batch in enumerate(view.batches or (), 1) for arm in batch}
-    records = view.records.tolist()
+    records, rates = view.records.tolist(), view.rates.tolist()
     won, _, tied = view.records.T
     duels = view.records.sum(1)
-    rates = np.where(duels > 0, (won + tied / 2) / np.maximum(duels, 1), 0.5).tolist()
-    careful = ((won + tied / 2 + _CARE / 2) / (duels + _CARE)).tolist()
     played = duels.tolist()
     evidence = [None] * len(records) if view.evidence is None else view.evidence.tolist()
 
@@ -66,9 +61,4 @@ def lines(view: View) -> list[Line]:
             batch_of.get(arm),
         )  # fmt: skip
 
-    def order(arm: int) -> tuple[int, float]:
-        if arm in view.left:
-            return arm != view.champion, -careful[arm]
-        return 3 if arm in view.retired else 2, -went.get(arm, 0)
-
-    return [line(arm) for arm in sorted(range(len(view.names)), key=order)]
+    return [line(arm) for arm in view.ordered_by((won + tied / 2 + _CARE / 2) / (duels + _CARE))]

@@ -14,6 +14,7 @@ from rankduel.live.state import State
 __all__ = ["View", "view_of"]
 
 Integers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 _AT_ONCE = 4_096  # pairs that are converted while no other thread runs
 
 
@@ -31,7 +32,7 @@ class View:
     champion: int
     alive: Integers
     decision: Decision
-    evidence: npt.NDArray[np.float64] | None  # against each ranker, a natural logarithm
+    evidence: Floats | None  # against each ranker, a natural logarithm
     batches: tuple[tuple[int, ...], ...] | None  # None where the bandit has none
     paused: frozenset[int]
     retired: frozenset[int]
@@ -83,11 +84,20 @@ class View:
         return frozenset(self.alive.tolist())
 
     @cached_property
-    def order(self) -> list[int]:
-        """The leaderboard: the champion, others that are left by their share of wins, those out from the last on."""
+    def rates(self) -> Floats:
+        """The share of its duels that each ranker won, ties as half; 1/2 without a duel."""
         wins, _, ties = self.records.T
         duels = self.records.sum(1)
-        rates = np.where(duels > 0, (wins + ties / 2) / np.maximum(duels, 1), 0.5)
+        rates: Floats = np.where(duels > 0, (wins + ties / 2) / np.maximum(duels, 1), 0.5)
+        return rates
+
+    @cached_property
+    def order(self) -> list[int]:
+        """The leaderboard: the champion, others that are left by their share of wins, those out from the last on."""
+        return self.ordered_by(self.rates)
+
+    def ordered_by(self, scores: Floats) -> list[int]:
+        """The same order, those that are left by their scores, the highest first."""
         group = np.full(len(self.names), 2)
         group[list(self.retired)] = 3
         group[self.alive] = 1
@@ -96,7 +106,7 @@ class View:
         within = np.zeros(len(self.names))
         for place, gone in enumerate(self.decision.eliminated):
             within[gone.arm] = -place
-        within[self.alive] = -rates[self.alive]
+        within[self.alive] = -scores[self.alive]
         order: list[int] = np.lexsort((within, group)).tolist()
         return order
 

@@ -5,7 +5,7 @@ from itertools import starmap
 from time import time as now
 from typing import Any, NamedTuple
 
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from rankduel.dashboard import (
     Forecast,
@@ -139,7 +139,8 @@ async def overview(request: Request) -> Plain:
 def standings(t: Tournament, query: dict[str, Any]) -> Standings:
     """The whole leaderboard, with intervals, evidence and batches."""
     view = t.view()
-    return Standings(rankers=lines(view), enough=view.enough, level=LEVEL)
+    rankers: list[Any] = [Raw(encode(line)) for line in lines(view)]  # one by one: other threads run in between
+    return Standings(rankers=rankers, enough=view.enough, level=LEVEL)
 
 
 @looking_cached
