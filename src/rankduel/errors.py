@@ -1,4 +1,4 @@
-"""The exceptions that a user of rankduel may want to catch."""
+"""The exceptions that a user of rankduel may want to catch, and how messages show a value."""
 
 __all__ = [
     "DatasetError",
@@ -8,6 +8,7 @@ __all__ = [
     "TournamentExists",
     "UnknownDuel",
     "UnknownTournament",
+    "brief",
 ]
 
 
@@ -37,3 +38,16 @@ class TournamentExists(RankduelError, ValueError):  # noqa: N818
 
 class UnknownTournament(RankduelError, LookupError):  # noqa: N818
     """No tournament of that name is in the storage."""
+
+
+def brief(value: object) -> str:
+    """A value for an error message, at most 60 characters of it.
+
+    >>> brief("a" * 100)
+    "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa..."
+    """
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # a whole number of thousands of digits, or lists in lists in lists
+        return f"a {type(value).__name__} that is too long to show"
+    return text if len(text) <= 60 else f"{text[:57]}..."

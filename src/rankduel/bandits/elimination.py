@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass, fields
 
 from rankduel.bandits.parameters import number
+from rankduel.errors import brief
 from rankduel.spec import parse
 
 __all__ = ["Certified", "Confidence", "Decision", "Elimination", "Hoeffding", "Rule", "elimination_from"]
@@ -75,7 +76,7 @@ def elimination_from(value: object) -> Certified | Hoeffding | None:
                 if option not in known:
                     raise ValueError(f"{name} has no option {option!r}, expected {', '.join(known)}")
             return rules[name](**options)  # type: ignore[arg-type]
-    raise ValueError(f"elimination must be Certified(delta=...) or Hoeffding(alpha=..., c=...), got {value!r}")
+    raise ValueError(f"elimination must be Certified(delta=...) or Hoeffding(alpha=..., c=...), got {brief(value)}")
 
 
 def _spec(rule: Certified) -> str:

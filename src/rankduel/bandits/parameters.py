@@ -3,7 +3,11 @@
 import math
 from numbers import Integral, Real
 
-__all__ = ["number", "whole"]
+from rankduel.errors import brief
+
+__all__ = ["MAX_WHOLE", "number", "whole"]
+
+MAX_WHOLE = 2**30  # kernels hold whole numbers, and the sum of two of them, in a C int
 
 
 def number(name: str, value: float, *, above: float = 0.0, at_most: float = math.inf) -> float:
@@ -14,18 +18,23 @@ def number(name: str, value: float, *, above: float = 0.0, at_most: float = math
     ValueError: alpha must be > 0, got -1
     """
     expected = f"> {above:g}" + ("" if math.isinf(at_most) else f" and <= {at_most:g}")
-    if isinstance(value, bool) or not isinstance(value, Real) or not above < value <= at_most or math.isinf(value):
-        raise ValueError(f"{name} must be {expected}, got {value!r}")
-    return float(value)
+    try:
+        found = math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
+    except OverflowError:  # a whole number that no float can hold
+        found = math.inf
+    if not above < found <= at_most or math.isinf(found):
+        raise ValueError(f"{name} must be {expected}, got {brief(value)}")
+    return found
 
 
 def whole(name: str, value: int, *, minimum: int) -> int:
-    """A whole number of at least minimum, as an int.
+    """A whole number of at least minimum and at most MAX_WHOLE, as an int.
 
     >>> whole("batch_size", 2.5, minimum=2)
     Traceback (most recent call last):
     ValueError: batch_size must be a whole number of at least 2, got 2.5
     """
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < minimum:
-        raise ValueError(f"{name} must be a whole number of at least {minimum}, got {value!r}")
+    if isinstance(value, bool) or not isinstance(value, Integral) or not minimum <= value <= MAX_WHOLE:
+        limit = f" and at most {MAX_WHOLE}" if isinstance(value, Integral) and value > MAX_WHOLE else ""
+        raise ValueError(f"{name} must be a whole number of at least {minimum}{limit}, got {brief(value)}")
     return int(value)

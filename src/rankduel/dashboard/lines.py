@@ -3,8 +3,6 @@
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
 from rankduel.live import View
 
 __all__ = ["LEVEL", "Line", "interval", "lines"]
@@ -48,29 +46,19 @@ def interval(rate: float, duels: int) -> tuple[float, float]:
 
 def lines(view: View) -> list[Line]:
     """All rankers: the champion, others that are left by their wins, those that are out from the last one on."""
-    alive = set(view.alive.tolist())
-    went = {gone.arm: place for place, gone in enumerate(view.decision.eliminated)}
     batch_of = {arm: number for number, batch in enumerate(view.batches or (), 1) for arm in batch}
-    wins, losses, ties = view.records.T
+    records, rates = view.records.tolist(), view.rates.tolist()
+    won, _, tied = view.records.T
     duels = view.records.sum(1)
-    rates = np.where(duels > 0, (wins + ties / 2) / np.maximum(duels, 1), 0.5).tolist()
-    careful = ((wins + ties / 2 + _CARE / 2) / (duels + _CARE)).tolist()
+    played = duels.tolist()
+    evidence = [None] * len(records) if view.evidence is None else view.evidence.tolist()
 
     def line(arm: int) -> Line:
-        low, high = interval(rates[arm], int(duels[arm]))
+        wins, losses, ties = records[arm]
+        low, high = interval(rates[arm], played[arm])
         return Line(
-            view.names[arm], state(arm), int(wins[arm]), int(losses[arm]), int(ties[arm]), rates[arm],
-            low, high, None if view.evidence is None else float(view.evidence[arm]), batch_of.get(arm),
+            view.names[arm], view.state_of(arm), wins, losses, ties, rates[arm], low, high, evidence[arm],
+            batch_of.get(arm),
         )  # fmt: skip
 
-    def state(arm: int) -> str:
-        if arm not in alive:
-            return "retired" if arm in view.retired else "out"
-        return "paused" if arm in view.paused else "champion" if arm == view.champion else "left"
-
-    def order(arm: int) -> tuple[int, float]:
-        if arm in alive:
-            return arm != view.champion, -careful[arm]
-        return 3 if arm in view.retired else 2, -went.get(arm, 0)
-
-    return [line(arm) for arm in sorted(range(len(view.names)), key=order)]
+    return [line(arm) for arm in view.ordered_by((won + tied / 2 + _CARE / 2) / (duels + _CARE))]

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
 from typing import Any
 
+from rankduel.errors import brief
+
 __all__ = ["LONGEST", "brief", "known", "listed", "name", "number", "whole"]
 
 LONGEST = 200  # characters of a name or an id
@@ -70,16 +72,3 @@ def listed(what: str, given: Iterable[Any]) -> list[Any]:
     if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
         raise TypeError(f"{what} must be a list, got {brief(given)}")
     return list(given)
-
-
-def brief(value: object) -> str:
-    """A value for an error message, at most 60 characters of it.
-
-    >>> brief("a" * 100)
-    "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa..."
-    """
-    try:
-        text = repr(value)
-    except (ValueError, RecursionError):  # a whole number of thousands of digits, or lists in lists in lists
-        return f"a {type(value).__name__} that is too long to show"
-    return text if len(text) <= 60 else f"{text[:57]}..."

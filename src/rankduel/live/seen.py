@@ -57,26 +57,22 @@ class Seen:
 
     def decision(self) -> LiveDecision:
         """The winner, or the rankers that are tied, or where it stands; by `str` in words."""
-        with self._lock:
-            return standing.decision(self._state)
+        return standing.decision(self.view())
 
     def leaderboard(self) -> list[Standing]:
         """All rankers: the champion, others that are left by their share of wins, those out from the last one on."""
-        with self._lock:
-            return standing.leaderboard(self._state)
+        return standing.leaderboard(self.view())
 
     def timeline(self) -> list[Departure]:
         """The rankers that are out, in the order in which they went."""
-        with self._lock:
-            return standing.timeline(self._state)
+        return standing.timeline(self.view())
 
     def preferences(self) -> list[Meeting]:
         """All pairs that have met, and how often each won."""
-        with self._lock:
-            return list(standing.preferences(self._state))
+        return standing.preferences(self.view())
 
     def view(self) -> View:
-        """All that was learnt up to now, as a copy."""
+        """All that was learnt up to now, as a copy: nobody waits for what is computed from it."""
         with self._lock:
             if self._view is None or self._view.number != self._state.number:
                 self._view = view_of(self._state)

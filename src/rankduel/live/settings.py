@@ -17,6 +17,7 @@ __all__ = [
     "DAY",
     "DEFAULT",
     "DIALS",
+    "MAX_RANKERS",
     "Settings",
     "check_new",
     "check_same",
@@ -27,6 +28,7 @@ __all__ = [
 
 DAY = 86_400.0  # seconds
 DEFAULT = "CertifiedSparring"
+MAX_RANKERS = 10_000  # of a tournament, those that were retired or eliminated included
 DIALS = ("baseline", "share", "shadow", "daily_cap", "in_flight_cap", "guardrails", "attribution")
 
 
@@ -82,7 +84,7 @@ def made(
     if not names:
         raise ValueError("a tournament needs at least one ranker")
     if isinstance(expires_after, bool) or not isinstance(expires_after, int | float) or not 0 < expires_after < 1e9:
-        raise ValueError(f"expires_after must be a number of seconds, > 0 and < 1e9, got {expires_after!r}")
+        raise ValueError(f"expires_after must be a number of seconds, > 0 and < 1e9, got {brief(expires_after)}")
     spec = _spec(bandit, delta, tolerance)
     played = bandit_from(spec, len(names), seed=seed)
     settings = Settings(
@@ -163,8 +165,11 @@ def check_same(name: str, stored: Settings, given: Settings, *, seeded: bool) ->
 
 
 def check_new(names: Sequence[str], known: Iterable[str]) -> None:
-    """No ranker is there twice."""
+    """No ranker is there twice, and there are not too many."""
     seen = set(known)
+    if len(names) + len(seen) > MAX_RANKERS:
+        has = f"it has {len(seen):,}, and {len(names):,} more were given" if seen else f"got {len(names):,}"
+        raise ValueError(f"a tournament has at most {MAX_RANKERS:,} rankers: {has}")
     for name in names:
         if name in seen:
             raise ValueError(f"ranker {name!r} is there twice")

@@ -1,21 +1,21 @@
-"""Where a tournament stands, read from its state and its counters."""
+"""Where a tournament stands: read from a view of its state, by names, and from its counters."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 
 from rankduel.live.answers import Counts, Departure, Health, LiveDecision, Meeting, Standing
-from rankduel.live.state import State
+from rankduel.live.view import View
 
 __all__ = ["decision", "health", "leaderboard", "preferences", "timeline"]
 
 
-def decision(state: State) -> LiveDecision:
+def decision(view: View) -> LiveDecision:
     """The winner, or the rankers that are tied, or where it stands."""
-    names, found = state.rankers, state.bandit.decision()
+    names, found = view.names, view.decision
     return LiveDecision(
         None if found.winner is None else names[found.winner],
         tuple(names[arm] for arm in found.tied),
-        names[state.bandit.champion],
+        names[view.champion],
         tuple(names[arm] for arm in found.confidence.alive),
         tuple(names[gone.arm] for gone in found.eliminated),
         found.confidence.delta,
@@ -23,49 +23,28 @@ def decision(state: State) -> LiveDecision:
     )
 
 
-def leaderboard(state: State) -> list[Standing]:
-    """All rankers: the champion, others that are left by their share of wins, those out from the last one on."""
-    wins, losses, ties = Counter[int](), Counter[int](), Counter[int]()
-    for (won, lost), count in state.wins.items():
-        wins[won] += count
-        losses[lost] += count
-    for (first, second), count in state.ties.items():
-        ties[first] += count
-        ties[second] += count if second != first else 0
-    champion, left = state.bandit.champion, set(state.bandit.alive.tolist())
-    went = {gone.arm: place for place, gone in enumerate(state.bandit.decision().eliminated)}
-
-    def line(arm: int) -> Standing:
-        out = "retired" if arm in state.retired else "out"
-        word = "paused" if arm in state.paused else "champion" if arm == champion else "left"
-        return Standing(state.rankers[arm], word if arm in left else out, wins[arm], losses[arm], ties[arm])
-
-    def order(arm: int) -> tuple[int, float]:
-        if arm in left:
-            return arm != champion, -lines[arm].rate
-        return 3 if arm in state.retired else 2, -went.get(arm, 0)
-
-    lines = [line(arm) for arm in range(len(state.rankers))]
-    return [lines[arm] for arm in sorted(range(len(lines)), key=order)]
+def leaderboard(view: View, start: int = 0, stop: int | None = None) -> list[Standing]:
+    """All rankers, or those from place `start` to `stop`: the best guess first."""
+    records = view.records
+    return [Standing(view.names[arm], view.state_of(arm), *records[arm].tolist()) for arm in view.order[start:stop]]
 
 
-def timeline(state: State) -> list[Departure]:
+def timeline(view: View, start: int = 0, stop: int | None = None) -> list[Departure]:
     """The rankers that are out, in the order in which they went."""
-    gone = state.bandit.decision().eliminated
-    names = state.rankers
+    names, gone = view.names, view.decision.eliminated
     return [
         Departure(names[one.arm], one.told, names[one.by] if one.by >= 0 else None, one.evidence, len(names) - place)
-        for place, one in enumerate(gone, 1)
+        for place, one in enumerate(gone[start:stop], start + 1)
     ]
 
 
-def preferences(state: State) -> Iterator[Meeting]:
+def preferences(view: View, start: int = 0, stop: int | None = None) -> list[Meeting]:
     """All pairs that have met, in the order of their first ranker, then of their second."""
-    pairs = {(min(pair), max(pair)) for counts in (state.wins, state.ties) for pair in counts}
-    for first, second in sorted(pairs):
-        won, lost = state.wins.get((first, second), 0), state.wins.get((second, first), 0)
-        names = state.rankers
-        yield Meeting(names[first], names[second], won, lost, state.ties.get((first, second), 0))
+    names = view.names
+    return [
+        Meeting(names[first], names[second], won, won if first == second else lost, tied)
+        for first, second, won, lost, tied in view.meetings[start:stop].tolist()
+    ]
 
 
 def health(

@@ -1,6 +1,7 @@
 """`Tournament`: ask and tell that survive a crash."""
 
 import json
+import threading
 import weakref
 from collections.abc import Container, Hashable, Iterable, Sequence
 from concurrent.futures import Future
@@ -80,6 +81,7 @@ class Tournament(Seen):
         self._desk = Desk(memory, session)
         self._keeper = Keeper(memory)
         self._full_duels: Recent[tuple[int, int], bool] = Recent(_MAX_FULL_DUELS)  # that take no more signals
+        self._adding = threading.Lock()
         memory.writer.listeners[self.name] = memory.happened
         look_after(memory.writer, self.name, self._keeper.look)
         self._end = weakref.finalize(self, _end, memory)  # nothing above holds this object
@@ -398,13 +400,14 @@ class Tournament(Seen):
         self._change("configured", ("running", "paused"), reason, by, **changes)
 
     def add_rankers(self, rankers: Iterable[str], reason: str = "", by: str = "") -> None:
-        """Let more rankers take part. Only for bandits that can add arms, as CertifiedSparring."""
+        """Let more rankers take part, up to 10,000 in all. Only for bandits that can add arms, as CertifiedSparring."""
         names = [a_name("a ranker", ranker) for ranker in listed("rankers", rankers)]
-        with self._lock:
-            check_new(names, self._state.rankers)
-            self._state.changeable("add")
-        if names:
-            self._change("added", ("running", "paused"), reason, by, rankers=names)
+        with self._adding:  # two threads that add at the same time do not exceed the limit together
+            with self._lock:
+                check_new(names, self._state.rankers)
+                self._state.changeable("add")
+            if names:
+                self._change("added", ("running", "paused"), reason, by, rankers=names)
 
     def retire(self, ranker: str, reason: str = "", by: str = "") -> None:
         """Take a ranker out for good. Only for bandits that can retire arms, as CertifiedSparring."""

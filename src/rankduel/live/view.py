@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain, islice
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,8 @@ from rankduel.live.state import State
 __all__ = ["View", "view_of"]
 
 Integers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+_AT_ONCE = 4_096  # pairs that are converted while no other thread runs
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +32,7 @@ class View:
     champion: int
     alive: Integers
     decision: Decision
-    evidence: npt.NDArray[np.float64] | None  # against each ranker, a natural logarithm
+    evidence: Floats | None  # against each ranker, a natural logarithm
     batches: tuple[tuple[int, ...], ...] | None  # None where the bandit has none
     paused: frozenset[int]
     retired: frozenset[int]
@@ -38,15 +41,12 @@ class View:
 
     @cached_property
     def meetings(self) -> Integers:
-        """Rows of ranker i, ranker j >= i, wins of i, wins of j and ties, for all pairs that have met."""
+        """Rows of ranker i, ranker j >= i, wins of i, wins of j and ties, for all pairs that have met, in order."""
         parts = []
-        for counts, low, high in ((self.wins, 2, 3), (self.ties, 4, 4)):
-            rows = np.zeros((len(counts), 5), np.int64)
-            if counts:
-                pairs = np.array(list(counts), np.int64)
-                swapped = pairs[:, 0] > pairs[:, 1]
-                rows[:, 0], rows[:, 1] = pairs.min(1), pairs.max(1)
-                rows[np.arange(len(rows)), np.where(swapped, high, low)] = list(counts.values())
+        for (first, second, count), low, high in ((self._won, 2, 3), (self._tied, 4, 4)):
+            rows = np.zeros((len(count), 5), np.int64)
+            rows[:, 0], rows[:, 1] = np.minimum(first, second), np.maximum(first, second)
+            rows[np.arange(len(rows)), np.where(first > second, high, low)] = count
             parts.append(rows)
         rows = np.concatenate(parts)
         keys, places = np.unique(rows[:, 0] * len(self.names) + rows[:, 1], return_inverse=True)
@@ -59,14 +59,62 @@ class View:
     @cached_property
     def records(self) -> Integers:
         """Wins, losses and ties of each ranker. A duel of a ranker with itself is a win and a loss."""
-        i, j, won, lost, tied = self.meetings.T
-        n, other = len(self.names), i != j
+        n = len(self.names)
+        winner, loser, won = self._won
+        first, second, tied = self._tied
+        other = first != second
         totals = [
-            np.bincount(i, won, n) + np.bincount(j, lost, n),
-            np.bincount(i, lost, n) + np.bincount(j, won, n),
-            np.bincount(i, tied, n) + np.bincount(j[other], tied[other], n),
+            np.bincount(winner, won, n),
+            np.bincount(loser, won, n),
+            np.bincount(first, tied, n) + np.bincount(second[other], tied[other], n),
         ]
         return np.array(totals).T.astype(np.int64)
+
+    @cached_property
+    def _won(self) -> Integers:
+        return _as_array(self.wins)
+
+    @cached_property
+    def _tied(self) -> Integers:
+        return _as_array(self.ties)
+
+    @cached_property
+    def left(self) -> frozenset[int]:
+        """The rankers that are left."""
+        return frozenset(self.alive.tolist())
+
+    @cached_property
+    def rates(self) -> Floats:
+        """The share of its duels that each ranker won, ties as half; 1/2 without a duel."""
+        wins, _, ties = self.records.T
+        duels = self.records.sum(1)
+        rates: Floats = np.where(duels > 0, (wins + ties / 2) / np.maximum(duels, 1), 0.5)
+        return rates
+
+    @cached_property
+    def order(self) -> list[int]:
+        """The leaderboard: the champion, others that are left by their share of wins, those out from the last on."""
+        return self.ordered_by(self.rates)
+
+    def ordered_by(self, scores: Floats) -> list[int]:
+        """The same order, those that are left by their scores, the highest first."""
+        group = np.full(len(self.names), 2)
+        group[list(self.retired)] = 3
+        group[self.alive] = 1
+        if self.champion in self.left:
+            group[self.champion] = 0
+        within = np.zeros(len(self.names))
+        for place, gone in enumerate(self.decision.eliminated):
+            within[gone.arm] = -place
+        within[self.alive] = -scores[self.alive]
+        order: list[int] = np.lexsort((within, group)).tolist()
+        return order
+
+    def state_of(self, arm: int) -> str:
+        """The state of a ranker: champion, left, paused, out or retired."""
+        if arm not in self.left:
+            return "retired" if arm in self.retired else "out"
+        return "paused" if arm in self.paused else "champion" if arm == self.champion else "left"
 
     @property
     def enough(self) -> float | None:
@@ -81,6 +129,16 @@ class View:
     def ends(self) -> bool:
         """Whether rankers are eliminated, so that one remains; others play on for ever."""
         return self.enough is not None or self.batches is not None
+
+
+def _as_array(counts: dict[tuple[int, int], int]) -> Integers:
+    """Three rows: first and second of each pair, and its count. Made in pieces: other threads run in between."""
+    pairs, values = iter(counts), iter(counts.values())
+    pieces = [np.zeros((3, 0), np.int64)]
+    while piece := list(islice(pairs, _AT_ONCE)):
+        numbers = np.fromiter(chain.from_iterable(piece), np.int64, 2 * len(piece)).reshape(-1, 2)
+        pieces.append(np.vstack((numbers.T, np.fromiter(values, np.int64, len(piece)))))
+    return np.hstack(pieces)
 
 
 def view_of(state: State) -> View:

@@ -5,12 +5,14 @@ import secrets
 
 import numpy as np
 
+from rankduel.errors import brief
+
 __all__ = ["bit_generator", "fresh_seed", "generator", "subseed"]
 
 
 def _sequence(seed: int, *names: str | int) -> np.random.SeedSequence:
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise ValueError(f"seed must be a non-negative int, got {seed!r}")
+        raise ValueError(f"seed must be a non-negative int, got {brief(seed)}")
     digest = hashlib.sha256(repr(names).encode()).digest()
     return np.random.SeedSequence(int(seed), spawn_key=tuple(np.frombuffer(digest, np.uint32).tolist()))
 

@@ -4,6 +4,8 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from rankduel.live.settings import MAX_RANKERS
+
 __all__ = [
     "MOST",
     "Ask",
@@ -44,13 +46,12 @@ __all__ = [
 ]
 
 MOST = 1000  # items of a batch
-MOST_RANKERS = 10_000
 
 Name = Annotated[str, Meta(min_length=1, max_length=200, description="Printable characters; never opened or fetched.")]
 Share = Annotated[float, Meta(ge=0, le=1)]
 Cap = Annotated[int, Meta(ge=0, le=2**53)]
 Words = Annotated[str, Meta(max_length=1000)]
-Rankers = Annotated[list[Name], Meta(min_length=1, max_length=MOST_RANKERS)]
+Rankers = Annotated[list[Name], Meta(min_length=1, max_length=MAX_RANKERS)]
 OutcomeWord = Literal["first", "second", "tie"]
 OutcomeOut = Annotated[str, Meta(extra_json_schema={"enum": ["first", "second", "tie"]})]
 StatusWord = Annotated[str, Meta(extra_json_schema={"enum": ["accepted", "duplicate", "conflict", "late", "unknown"]})]

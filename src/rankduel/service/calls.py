@@ -3,20 +3,32 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
-from functools import wraps
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import partial, wraps
+from typing import TYPE_CHECKING, Any
 
 from msgspec import UnsetType
+from msgspec.json import encode
 
 from rankduel.live import Tournament
 from rankduel.service.keys import Key
 
 if TYPE_CHECKING:
+    from rankduel.service.reads import ReadPool
     from rankduel.service.service import Service
 
-__all__ = ["Call", "Parameter", "Plain", "Request", "Stream", "given", "looking"]
-
-T = TypeVar("T")
+__all__ = [
+    "Call",
+    "Parameter",
+    "Plain",
+    "Request",
+    "Stream",
+    "encode",
+    "given",
+    "looking",
+    "looking_cached",
+    "looking_slowly",
+    "plain_json",
+]
 
 
 @dataclass(slots=True)
@@ -44,6 +56,11 @@ class Plain:
     media: bytes
     status: int = 200
     headers: tuple[tuple[bytes, bytes], ...] = ()  # beside those of every answer, or in their place
+
+
+def plain_json(text: bytes) -> Plain:
+    """An answer that is JSON already."""
+    return Plain(text, b"application/json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +123,33 @@ def given(body: Any, *leave_out: str) -> dict[str, Any]:
     }
 
 
-def looking(look: Callable[[Tournament, dict[str, Any]], T]) -> Callable[[Request], Awaitable[T]]:
-    """A call that looks at one tournament, in another thread. `look` gets the tournament and the parameters."""
+Look = Callable[[Tournament, dict[str, Any]], Any]
 
+
+def looking(look: Look) -> Callable[[Request], Awaitable[Plain]]:
+    """A call that reads one tournament, in the read pool. `look` gets the tournament and the parameters."""
+    return _reading(look, lambda service: service.reads)
+
+
+def looking_slowly(look: Look) -> Callable[[Request], Awaitable[Plain]]:
+    """The same for what may take a second: other reads do not wait for it."""
+    return _reading(look, lambda service: service.replays)
+
+
+def looking_cached(look: Look) -> Callable[[Request], Awaitable[Plain]]:
+    """The same for what depends on the journal only: the answer is kept until an event is appended."""
+    return _reading(look, lambda service: service.reads, lambda t: t.number)
+
+
+def _reading(
+    look: Look, pool: Callable[["Service"], "ReadPool"], version: Callable[[Tournament], int] | None = None
+) -> Callable[[Request], Awaitable[Plain]]:
     @wraps(look)
-    async def run(request: Request) -> T:
+    async def run(request: Request) -> Plain:
         t = await request.service.tournament(request.path["name"])
-        return await request.service.off(look, t, request.path | request.query)
+        given = request.path | request.query
+        key = look.__name__, *sorted(given.items())
+        dated = None if version is None else partial(version, t)
+        return plain_json(await pool(request.service).answer(key, lambda: encode(look(t, given)), dated))
 
     return run

@@ -1,10 +1,11 @@
 """The calls that explain: where a tournament stands in words, who beats whom, what should be looked at, the report."""
 
 from dataclasses import replace
+from itertools import starmap
 from time import time as now
 from typing import Any, NamedTuple
 
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from rankduel.dashboard import (
     Forecast,
@@ -25,7 +26,17 @@ from rankduel.dashboard.lines import LEVEL
 from rankduel.errors import StorageError
 from rankduel.live import Event, Tournament, View
 from rankduel.service.bodies import CountsOut, EventOut
-from rankduel.service.calls import Call, Parameter, Plain, Request, looking
+from rankduel.service.calls import (
+    Call,
+    Parameter,
+    Plain,
+    Request,
+    encode,
+    looking,
+    looking_cached,
+    looking_slowly,
+    plain_json,
+)
 from rankduel.service.inspector import DuelDetail, show_duel
 from rankduel.service.outlooks import Outlook
 from rankduel.service.standing import LINES, NONE, counts_out, event_out, open_settings
@@ -104,40 +115,41 @@ class Checks(Struct):
     guardrails: list[dict[str, Any]]  # each with its `events` up to now
 
 
-async def cards(request: Request) -> Cards:
+async def cards(request: Request) -> Plain:
     """All tournaments, as the dashboard lists them."""
     service = request.service
-    found = []
     try:
-        names = await service.off(service.house.names)
+        names = await service.reads.run(service.house.names)
     except StorageError:
         names = sorted(service.house.tournaments)
-    for name in names:
-        t = await service.tournament(name)
-        found.append(await service.off(_overview, t, service.outlooks.of(t)))
-    return Cards(tournaments=found)
+    shown = [(t, service.outlooks.of(t)) for t in [await service.tournament(name) for name in names]]
+    key = "overviews", *names
+    return plain_json(await service.reads.answer(key, lambda: encode(Cards(tournaments=[*starmap(_overview, shown)]))))
 
 
-async def overview(request: Request) -> Overview:
+async def overview(request: Request) -> Plain:
     """Where a tournament stands, in one sentence and the numbers behind it."""
-    t = await request.service.tournament(request.path["name"])
-    return await request.service.off(_overview, t, request.service.outlooks.of(t))
+    service = request.service
+    t = await service.tournament(request.path["name"])
+    known = service.outlooks.of(t)
+    return plain_json(await service.reads.answer(("overview", t.name), lambda: encode(_overview(t, known))))
 
 
-@looking
+@looking_cached
 def standings(t: Tournament, query: dict[str, Any]) -> Standings:
     """The whole leaderboard, with intervals, evidence and batches."""
     view = t.view()
-    return Standings(rankers=lines(view), enough=view.enough, level=LEVEL)
+    rankers: list[Any] = [Raw(encode(line)) for line in lines(view)]  # one by one: other threads run in between
+    return Standings(rankers=rankers, enough=view.enough, level=LEVEL)
 
 
-@looking
+@looking_cached
 def matrix(t: Tournament, query: dict[str, Any]) -> Grid:
     """Who beats whom, in the order of the leaderboard, in at most so many rows and columns."""
     return grid(t.view(), query["cells"], query["first"], query["last"] or None)
 
 
-@looking
+@looking_cached
 def batches(t: Tournament, query: dict[str, Any]) -> Batches:
     """The groups in which rankers meet now."""
     view = t.view()
@@ -170,18 +182,19 @@ def checks(t: Tournament, query: dict[str, Any]) -> Checks:
     return Checks(sides=fair_sides(t.health()), pages=counters.get("pages", 0), guardrails=rails)
 
 
-@looking
+@looking_slowly
 def report_json(t: Tournament, query: dict[str, Any]) -> Report:
     """The decision as a document, for programs."""
     return report(t)
 
 
-@looking
-def report_markdown(t: Tournament, query: dict[str, Any]) -> Plain:
+async def report_markdown(request: Request) -> Plain:
     """The decision as a document, in Markdown."""
+    service = request.service
+    t = await service.tournament(request.path["name"])
+    text = await service.replays.answer(("report_markdown", t.name), lambda: markdown(report(t)).encode())
     name = "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in t.name)[:80]
     disposition = f'attachment; filename="{name}.md"'.encode()
-    text = markdown(report(t)).encode()
     return Plain(text, b"text/plain; charset=utf-8", headers=((b"content-disposition", disposition),))
 
 

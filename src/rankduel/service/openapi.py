@@ -112,6 +112,7 @@ def _responses(call: Call, schema_of: dict[str, Any]) -> dict[str, Any]:
         right["content"] = {"application/json": {"schema": schemas[0] if len(schemas) == 1 else {"oneOf": schemas}}}
     names = [*_ALWAYS, *call.problems]
     names += _WITH_KEY if call.scope is not None else ()
+    names += ("busy",) if call.scope == "read" else ()
     names += _WITH_BODY if call.body is not None else ()
     names += ("bad-value",) if call.parameters or "{" in call.path else ()
     by_status: dict[int, list[str]] = {}

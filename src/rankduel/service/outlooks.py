@@ -51,7 +51,7 @@ class Outlooks:
     async def _compute(self, t: Tournament) -> None:
         began, (least, most) = monotonic(), _REST
         try:
-            self._found[t.name] = await self._service.off(outlook, t)
+            self._found[t.name] = await self._service.replays.run(outlook, t)
             rest = min(most, max(least, (monotonic() - began) / _SHARE))
         except Exception as error:
             _log.error("no outlook", extra={"tournament": t.name, "error": repr(error)})

@@ -48,6 +48,7 @@ PROBLEMS = {
         Kind("too-many-wrong-keys", 429, "Too many wrong keys from this address"),
         Kind("failed", 500, "The server has failed"),
         Kind("stopping", 503, "The server is stopping"),
+        Kind("busy", 503, "Too many reads are waiting"),
         Kind("deadline", 503, "The answer took too long"),
         Kind("storage", 503, "The storage does not answer as it should"),
     )

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from rankduel.dashboard import Known
 from rankduel.errors import StorageError
 from rankduel.live import LiveDuel, Tournament
 from rankduel.live.storage import Told
@@ -15,15 +14,17 @@ from rankduel.service.house import House
 from rankduel.service.keys import KeyRing
 from rankduel.service.metrics import Metrics
 from rankduel.service.outlooks import Outlooks
+from rankduel.service.reads import ReadPool
 from rankduel.service.sessions import Sessions
 from rankduel.service.settings import ServiceSettings
 
-__all__ = ["Explained", "Service"]
+__all__ = ["Service"]
 
-_THREADS = 16  # for what waits: for the disk, or for another thread
+_THREADS = 16  # for traffic and operators: they wait for the disk, or for another thread
+_READERS = 2  # threads for reads: they compute, and each of them takes the interpreter from asks
+_REPLAYS = 1  # thread for reads that take a second: replays of the journal, forecasts, reports
 _log = logging.getLogger("rankduel.service")
 T = TypeVar("T")
-Explained = dict[tuple[str, str], tuple[str, Known | None]]  # by tournament and duel: why the two met
 
 
 class Service:
@@ -40,8 +41,8 @@ class Service:
         self._gatherings: dict[str, Gathering] = {}
         self.sessions: Sessions
         self.outlooks = Outlooks(self)
-        self.explained: Explained = {}
         self.watchers = 0  # who follow what happens
+        self.reads, self.replays = ReadPool(_READERS), ReadPool(_REPLAYS)
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="rankduel service")
         self._watch: asyncio.Task[None] | None = None
 
@@ -64,6 +65,8 @@ class Service:
         self.ready = False
         if self._watch is not None:
             self._watch.cancel()
+            self.reads.close()
+            self.replays.close()
             await self.off(self.house.close)
         self._threads.shutdown()
 

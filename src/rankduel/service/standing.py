@@ -1,11 +1,12 @@
 """The calls that look: tournaments, where they stand, and what happened. Long answers come in pages."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import islice
 from typing import Any, TypeVar
 
 from rankduel.errors import StorageError
-from rankduel.live import Counts, DuelRow, Event, Tournament
+from rankduel.live import Counts, DuelRow, Event, Tournament, standing
 from rankduel.live.settings import Settings
 from rankduel.service.bodies import (
     CountsOut,
@@ -27,7 +28,7 @@ from rankduel.service.bodies import (
     TournamentOut,
     Tournaments,
 )
-from rankduel.service.calls import Call, Parameter, Request, looking
+from rankduel.service.calls import Call, Parameter, Plain, Request, encode, looking, looking_cached, plain_json
 
 __all__ = ["CALLS", "LINES", "NONE", "counts_out", "duel_fields", "event_out", "open_settings", "whole"]
 
@@ -35,12 +36,18 @@ _SECRET = ("salt", "seed")  # they would let others guess clients and pages
 T = TypeVar("T")
 
 
-async def list_tournaments(request: Request) -> Tournaments:
+async def list_tournaments(request: Request) -> Plain:
     """All tournaments, by name."""
     service, limit, after = request.service, request.query["limit"], request.query.get("after", "")
-    names = [name for name in await service.off(service.house.names) if name > after]
-    page = [await service.off(_summary, await service.tournament(name)) for name in names[:limit]]
-    return Tournaments(tournaments=page, next=page[-1].name if len(names) > limit else None)
+    names = [name for name in await service.reads.run(service.house.names) if name > after]
+    page = [await service.tournament(name) for name in names[:limit]]
+    next = page[-1].name if len(names) > limit else None
+    key = "tournaments", next, *(t.name for t in page)
+    return plain_json(await service.reads.answer(key, partial(_summaries, page, next)))
+
+
+def _summaries(page: list[Tournament], next: str | None) -> bytes:
+    return encode(Tournaments(tournaments=[_summary(t) for t in page], next=next))
 
 
 @looking
@@ -49,35 +56,35 @@ def show_tournament(t: Tournament, query: dict[str, Any]) -> TournamentOut:
     return whole(t)
 
 
-@looking
+@looking_cached
 def rankers(t: Tournament, query: dict[str, Any]) -> RankersOut:
     """All rankers that ever took part, in the order in which they came."""
-    lines, next = _page(t.rankers, query)
+    lines, next = _page(lambda start, stop: t.view().names[start:stop], query)
     return RankersOut(rankers=[RankerOut(ranker) for ranker in lines], next=next)
 
 
-@looking
+@looking_cached
 def leaderboard(t: Tournament, query: dict[str, Any]) -> Leaderboard:
     """All rankers, the best guess first."""
-    lines, next = _page(t.leaderboard(), query)
+    lines, next = _page(partial(standing.leaderboard, t.view()), query)
     return Leaderboard(standings=[_out(StandingOut, line) for line in lines], next=next)
 
 
-@looking
+@looking_cached
 def timeline(t: Tournament, query: dict[str, Any]) -> Timeline:
     """The rankers that are out, in the order in which they went."""
-    lines, next = _page(t.timeline(), query)
+    lines, next = _page(partial(standing.timeline, t.view()), query)
     return Timeline(departures=[_out(Gone, line) for line in lines], next=next)
 
 
-@looking
+@looking_cached
 def preferences(t: Tournament, query: dict[str, Any]) -> Preferences:
     """How often each two rankers have met, and who won."""
-    lines, next = _page(t.preferences(), query)
+    lines, next = _page(partial(standing.preferences, t.view()), query)
     return Preferences(pairs=[_out(Pair, line) for line in lines], next=next)
 
 
-@looking
+@looking_cached
 def decision(t: Tournament, query: dict[str, Any]) -> DecisionOut:
     """The winner, or the rankers that are tied, or where it stands; and what is guaranteed."""
     decided = t.decision()
@@ -111,10 +118,10 @@ def journal(t: Tournament, query: dict[str, Any]) -> JournalPage:
     return JournalPage(events=events, next=events[-1].number if len(page) > limit else None)
 
 
-def _page(lines: Iterable[T], query: dict[str, Any]) -> tuple[list[T], int | None]:
-    """Some lines of many, and the `after` of the next page."""
+def _page(part: Callable[[int, int], Sequence[T]], query: dict[str, Any]) -> tuple[Sequence[T], int | None]:
+    """Some lines of many, and the `after` of the next page. `part` gives the lines from a place to another."""
     after, limit = query["after"], query["limit"]
-    page = list(islice(lines, after, after + limit + 1))
+    page = part(after, after + limit + 1)
     return page[:limit], after + limit if len(page) > limit else None
 
 

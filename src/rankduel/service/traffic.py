@@ -6,6 +6,8 @@ from typing import Any
 
 from rankduel.interleaving import Interleaved
 from rankduel.live import LiveDuel, Status, Tournament
+from rankduel.live.checked import LONGEST
+from rankduel.live.checked import name as checked_name
 from rankduel.live.storage import Told
 from rankduel.live.tournament import Clicks
 from rankduel.live.ubi import read_events, read_page
@@ -44,9 +46,7 @@ async def ask(request: Request) -> DuelOut | Asked:
         request.service.metrics.asked[duel.serve] += 1
         return _out(duel, body.query_id, t.settings.interleaving)
     asked = _queries(body)
-    for query_id, _ in asked:  # before any duel is handed out
-        if query_id is not None and not query_id.isprintable():
-            raise Problem("bad-value", "query_id must be printable", value=query_id)
+    _check_ids(asked)  # of the whole batch, before the first duel is issued
     duels: list[DuelOut] = []
     method = t.settings.interleaving
     for start in range(0, len(asked), _STRETCH):
@@ -71,6 +71,17 @@ def _queries(body: Ask) -> list[tuple[str | None, str | None]]:
     if body.query_id is None:
         return [(None, body.client_id)] * body.n
     return [(f"{body.query_id}.{number}", body.client_id) for number in range(body.n)]
+
+
+def _check_ids(asked: list[tuple[str | None, str | None]]) -> None:
+    """Raise if the tournament would refuse any id of a batch."""
+    for what, ids in zip(("query_id", "client_id"), zip(*asked, strict=True), strict=True):
+        for id in dict.fromkeys(ids):
+            if id is not None:
+                try:
+                    checked_name(what, id)
+                except ValueError as error:
+                    raise Problem("bad-value", str(error), value=id[:LONGEST]) from None
 
 
 def _out(duel: LiveDuel, query_id: str | None, method: str) -> DuelOut:

@@ -1,6 +1,9 @@
 """The calls of machines: is it alive, is it ready, what has it done, and what can be called."""
 
+from functools import partial
+
 from rankduel.service.calls import Call, Plain, Request
+from rankduel.service.house import House
 from rankduel.service.problems import Problem
 
 __all__ = ["CALLS"]
@@ -24,9 +27,14 @@ async def readyz(request: Request) -> Plain:
 
 async def metrics(request: Request) -> Plain:
     """Counters, as Prometheus reads them."""
-    lines = list(request.service.metrics.lines())
-    lines += await request.service.off(request.service.house.metrics)
-    return Plain("\n".join([*lines, ""]).encode(), b"text/plain; version=0.0.4; charset=utf-8")
+    service = request.service
+    counted = await service.reads.answer("metrics", partial(_of_tournaments, service.house))
+    text = "\n".join([*service.metrics.lines(), ""]).encode() + counted
+    return Plain(text, b"text/plain; version=0.0.4; charset=utf-8")
+
+
+def _of_tournaments(house: House) -> bytes:
+    return "\n".join([*house.metrics(), ""]).encode()
 
 
 async def openapi(request: Request) -> Plain:
