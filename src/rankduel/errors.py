@@ -1,6 +1,7 @@
 """The exceptions that a user of rankduel may want to catch, and how messages show a value."""
 
 __all__ = [
+    "BrokenTournament",
     "DatasetError",
     "RankduelError",
     "SnapshotError",
@@ -30,6 +31,10 @@ class DatasetError(RankduelError, ValueError):
 
 class StorageError(RankduelError, OSError):
     """A storage of tournaments that cannot be opened, read or written: in use, damaged, full, or of another version."""
+
+
+class BrokenTournament(StorageError):  # noqa: N818
+    """A tournament whose journal cannot be replayed; the others of its storage are not affected."""
 
 
 class TournamentExists(RankduelError, ValueError):  # noqa: N818

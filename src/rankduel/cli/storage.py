@@ -4,10 +4,12 @@ import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from rankduel.cli.findings import report
 from rankduel.cli.places import declare_place, is_service, place_of
+from rankduel.live.repair import repair
 from rankduel.live.upkeep import backup, upgrade, verify
 
 __all__ = ["declare"]
@@ -17,13 +19,16 @@ Care of a storage.
 
 backup copies a SQLite storage while it is in use: the copy is the storage as it was at one moment, checked and durable.
 verify looks at everything, also while it is in use: the pages of the file, journals without a gap, replayed state and
-newest snapshot the same, duels as the journal has them; exit code 1 if something is wrong. upgrade brings a storage of
+newest snapshot the same, duels as the journal has them; exit code 1 if something is wrong. With --repair, events that
+cannot be replayed are set aside first, each with an entry in the audit log: stop the service and make a backup before.
+upgrade brings a storage of
 an older version to this one, which nothing else ever does; stop the service and make a backup before.
 """
 _EXAMPLES = """\
 examples:
   rankduel storage backup duels-monday.db --storage sqlite:///duels.db
   rankduel storage verify --storage sqlite:///duels-monday.db
+  rankduel storage verify --repair --storage sqlite:///duels.db
   rankduel storage upgrade --storage sqlite:///duels.db
 """
 
@@ -41,6 +46,7 @@ def declare(add_parser: Callable[..., ArgumentParser]) -> None:
     copy = actions.add_parser("backup", help="copy a SQLite storage, in use or not")
     copy.add_argument("file", type=Path, metavar="FILE", help="the copy; nothing is overwritten")
     check = actions.add_parser("verify", help="look whether everything is as it should be")
+    check.add_argument("--repair", action="store_true", help="set aside events that cannot be replayed, then verify")
     step = actions.add_parser("upgrade", help="bring a storage to this version")
     for action, run in ((copy, _backup), (check, _verify), (step, _upgrade)):
         declare_place(action, services=False)
@@ -63,8 +69,8 @@ def _backup(place: str, options: Namespace) -> int:
     return 0
 
 
-def _verify(place: str, _options: Namespace) -> int:
-    return report(verify(place))
+def _verify(place: str, options: Namespace) -> int:
+    return report(chain(repair(place) if options.repair else (), verify(place)))
 
 
 def _upgrade(place: str, _options: Namespace) -> int:

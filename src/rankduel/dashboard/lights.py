@@ -39,6 +39,10 @@ def light(view: View, health: Health, paused: Event | None = None) -> Light:
     bad, warnings = [], []
     if health.failure is not None:
         bad.append(f"What has failed: {health.failure}. The server's log has more.")
+    if health.maintenance is not None:
+        bad.append(f"Maintenance fails: {health.maintenance}. Guardrails may be off. The server's log has more.")
+    if counts.failed:
+        warnings.append(f"{counts.failed:,} duels could not be resolved; the page of each duel says why.")
     over = counts.told + counts.no_signal + counts.expired
     if over >= _FEW and health.joined < _JOINED:
         warnings.append(f"Only {health.joined:.0%} of the duels were told in time; the others teach nothing.")

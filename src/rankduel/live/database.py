@@ -120,8 +120,8 @@ class Database(ABC):
     @property
     def find_signals(self) -> str:
         """Selects session, number, key and action of the signals of a JSON list of duels, as `find_numbers`."""
-        found = f"SELECT session, number, signals.key, action FROM {self.values} CROSS JOIN signals WHERE tournament = ?"
-        return f"{found} AND session = ? AND number = CAST(value AS BIGINT)"
+        found = f"SELECT session, number, signals.key, action FROM {self.values} CROSS JOIN signals"
+        return f"{found} WHERE tournament = ? AND session = ? AND number = CAST(value AS BIGINT)"
 
     @property
     def _find_listed(self) -> str:

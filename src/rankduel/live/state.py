@@ -7,7 +7,7 @@ from hashlib import blake2b
 from typing import Any, Self
 
 from rankduel.bandits import Bandit, bandit_from
-from rankduel.errors import SnapshotError, StorageError
+from rankduel.errors import BrokenTournament, SnapshotError, StorageError
 from rankduel.live.events import Event
 from rankduel.live.settings import DIALS, Settings
 from rankduel.live.storage import Kept, Storage
@@ -51,9 +51,16 @@ class State:
         created = next(remaining)
         state = cls(Settings.from_dict(created.body))
         state.number, state.time = created.number, created.time
-        for event in remaining:
-            state.apply(event)
+        state.apply_all(remaining)
         return state
+
+    def apply_all(self, events: Iterable[Event]) -> None:
+        """Take in events, in their order; BrokenTournament if one cannot be applied."""
+        for event in events:
+            try:
+                self.apply(event)
+            except Exception as error:
+                raise BrokenTournament(f"event {event.number} ({event.kind}) cannot be replayed: {error}") from error
 
     def begin(self, session: int) -> None:
         """Choose duels with random numbers that no other session has."""
@@ -195,7 +202,6 @@ def restored(storage: Storage, name: str) -> State:
             state = State.from_kept(kept)
         except (SnapshotError, ValueError, LookupError):
             continue
-        for event in storage.read(name, kept.number):
-            state.apply(event)
+        state.apply_all(storage.read(name, kept.number))
         return state
     return State.replay(storage.read(name))

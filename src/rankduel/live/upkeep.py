@@ -212,6 +212,7 @@ class _Check:
             ("without a signal, by the counters", count("duels", "no_signal"), count("counters", "no_signal")),
             ("expired, by the counters", count("duels", "expired", "late"), count("counters", "expired")),
             ("void, by the counters", count("duels", "void"), count("counters", "void")),
+            ("failed, by the counters", count("duels", "failed"), count("counters", "failed")),
         ):
             if table != other:
                 wrong.append(f"{table} duels {what} {other}")

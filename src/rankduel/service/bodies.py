@@ -10,6 +10,7 @@ __all__ = [
     "MOST",
     "Ask",
     "Asked",
+    "Broken",
     "Change",
     "CountsOut",
     "Create",
@@ -227,6 +228,7 @@ class CountsOut(Answer):
     expired: int
     late: int  # told after they had expired: not learnt
     void: int
+    failed: int  # could not be resolved
     in_flight: int
 
 
@@ -242,10 +244,18 @@ class Summary(Answer):
     duels: CountsOut
 
 
+class Broken(Answer):
+    """A tournament that cannot be opened, and why. `rankduel storage verify --repair` may help."""
+
+    name: str
+    reason: str
+
+
 class Tournaments(Answer):
     """A page of tournaments by name; `next` is the `after` of the next page."""
 
     tournaments: list[Summary]
+    broken: list[Broken]
     next: str | None
 
 
@@ -340,7 +350,7 @@ class KnownDuel(Answer):
     query_id: str | None
     first: str
     second: str
-    state: str  # issued, shown, told, no_signal, expired, late or void
+    state: str  # issued, shown, told, no_signal, expired, late, void or failed
     outcome: OutcomeOut | None
     issued: float
     expires: float
@@ -362,13 +372,15 @@ class HealthOut(Answer):
     told_again: int
     conflicts: int
     unknown: int  # tells of duels that there never were
-    signals: dict[str, int]  # by action
+    signals: dict[str, int]  # by declared action; all others are "other"
     signals_again: int
+    signals_dropped: int  # their duels had as many signals as a duel may have
     orphans: int  # signals of queries without a duel
     late_signals: int
     outcomes: dict[str, int]
     delays: dict[str, int]  # tells by seconds since the ask: at most 1, at most 10, ...
     failure: str | None  # of the storage or of the bandit
+    maintenance: str | None  # why duels are not resolved, do not expire, or guardrails are not checked
 
 
 class EventOut(Answer):

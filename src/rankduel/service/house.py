@@ -1,15 +1,21 @@
 """The tournaments of one storage, all open, for as long as the server runs."""
 
+import logging
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
+from time import monotonic
 from typing import Any
 
+from rankduel.errors import BrokenTournament, UnknownTournament
 from rankduel.live import Storage, Tournament
 from rankduel.live.hall import enter, leave
 from rankduel.service.metrics import sample
 
 __all__ = ["House"]
 
+_RETRY_SECONDS = 60.0  # after which a tournament that could not be opened is tried again
+_log = logging.getLogger("rankduel.service")
 _NOBODY = ""  # no tournament has this name: it keeps the storage open where there is none
 
 
@@ -19,6 +25,8 @@ class House:
     def __init__(self, url: str) -> None:
         self.url = url
         self.tournaments: dict[str, Tournament] = {}
+        self.broken: dict[str, str] = {}  # why a tournament cannot be opened
+        self._tried: dict[str, float] = {}  # when the broken ones were tried last
         self._lock = threading.Lock()
         self._writer = enter(url, _NOBODY)
 
@@ -32,20 +40,35 @@ class House:
         return self.storage.names()
 
     def open_all(self) -> None:
-        """Open every tournament, so that nobody waits for it later."""
+        """Open every tournament, so that nobody waits for it later. One that is broken keeps no other one closed."""
         for name in self.names():
-            self.open(name)
+            with suppress(BrokenTournament):
+                self.open(name)
 
     def open(self, name: str) -> Tournament:
-        """A tournament, which stays open."""
+        """A tournament, which stays open; BrokenTournament if it cannot be opened."""
         with self._lock:
-            if name not in self.tournaments:
+            if name in self.tournaments:
+                return self.tournaments[name]
+            if name in self.broken and monotonic() - self._tried[name] < _RETRY_SECONDS:
+                raise BrokenTournament(self.broken[name])
+            try:
                 self.tournaments[name] = Tournament.open(name, storage=self.url)
+            except UnknownTournament:
+                raise
+            except Exception as error:
+                self._tried[name] = monotonic()
+                self.broken[name] = f"{error}".replace(self.storage.url.removeprefix("sqlite:///"), "the storage")
+                _log.error("a tournament cannot be opened", extra={"tournament": name}, exc_info=error)
+                raise BrokenTournament(self.broken[name]) from error
+            self.broken.pop(name, None)
             return self.tournaments[name]
 
     def create(self, name: str, settings: dict[str, Any]) -> Tournament:
         """Begin a tournament, or find the one that was begun with the same settings."""
         with self._lock:
+            if name in self.broken:
+                raise BrokenTournament(self.broken[name])
             if name in self.tournaments:
                 self.tournaments[name].check_same(**settings)
             else:
@@ -64,6 +87,16 @@ class House:
             counts = self.tournaments[tournament].health().counts
             for what in type(counts).__slots__:
                 yield sample(name, {"tournament": tournament, "became": what}, getattr(counts, what))
+        name = "rankduel_maintenance_failing"
+        yield f"# HELP {name} 1 if duels are not resolved, do not expire, or guardrails are not checked."
+        yield f"# TYPE {name} gauge"
+        for tournament in sorted(self.tournaments):
+            failing = self.tournaments[tournament].health().maintenance is not None
+            yield sample(name, {"tournament": tournament}, int(failing))
+        yield "# HELP rankduel_tournament_broken 1 for a tournament that cannot be opened."
+        yield "# TYPE rankduel_tournament_broken gauge"
+        for tournament in sorted(self.broken):
+            yield sample("rankduel_tournament_broken", {"tournament": tournament}, 1)
         yield "# HELP rankduel_rankers_left Rankers that are left in a tournament."
         yield "# TYPE rankduel_rankers_left gauge"
         for tournament in sorted(self.tournaments):

@@ -25,7 +25,7 @@ from rankduel.dashboard import (
 from rankduel.dashboard.lines import LEVEL
 from rankduel.errors import StorageError
 from rankduel.live import Event, Tournament, View
-from rankduel.service.bodies import CountsOut, EventOut
+from rankduel.service.bodies import Broken, CountsOut, EventOut
 from rankduel.service.calls import (
     Call,
     Parameter,
@@ -39,7 +39,7 @@ from rankduel.service.calls import (
 )
 from rankduel.service.inspector import DuelDetail, show_duel
 from rankduel.service.outlooks import Outlook
-from rankduel.service.standing import LINES, NONE, counts_out, event_out, open_settings
+from rankduel.service.standing import LINES, NONE, broken_among, counts_out, event_out, open_settings
 
 __all__ = ["CALLS"]
 
@@ -72,9 +72,10 @@ class Overview(Struct):
 
 
 class Cards(Struct):
-    """All tournaments, each as its overview."""
+    """All tournaments, each as its overview, and those that cannot be opened."""
 
     tournaments: list[Overview]
+    broken: list[Broken]
 
 
 class Standings(Struct):
@@ -112,7 +113,7 @@ class Checks(Struct):
 
     sides: float  # p-value of "both sides win equally often"
     pages: int  # that users have seen
-    guardrails: list[dict[str, Any]]  # each with its `events` up to now
+    guardrails: list[dict[str, Any]]  # each with its `events`: the pages with its action up to now
 
 
 async def cards(request: Request) -> Plain:
@@ -121,10 +122,11 @@ async def cards(request: Request) -> Plain:
     try:
         names = await service.reads.run(service.house.names)
     except StorageError:
-        names = sorted(service.house.tournaments)
-    shown = [(t, service.outlooks.of(t)) for t in [await service.tournament(name) for name in names]]
+        names = sorted((*service.house.tournaments, *service.house.broken))
+    shown = [(t, service.outlooks.of(t)) for t in await service.open_among(names)]
+    broken = broken_among(service, names)
     key = "overviews", *names
-    return plain_json(await service.reads.answer(key, lambda: encode(Cards(tournaments=[*starmap(_overview, shown)]))))
+    return plain_json(await service.reads.answer(key, lambda: encode(Cards([*starmap(_overview, shown)], broken))))
 
 
 async def overview(request: Request) -> Plain:
@@ -178,7 +180,7 @@ def audit(t: Tournament, query: dict[str, Any]) -> Audit:
 def checks(t: Tournament, query: dict[str, Any]) -> Checks:
     """Whether both sides win equally often, and what the guardrails have seen."""
     view, counters = t.view(), t.counters()
-    rails = [rail | {"events": counters.get(f"action {rail['action']}", 0)} for rail in view.settings.guardrails]
+    rails = [rail | {"events": counters.get(f"pages with {rail['action']}", 0)} for rail in view.settings.guardrails]
     return Checks(sides=fair_sides(t.health()), pages=counters.get("pages", 0), guardrails=rails)
 
 

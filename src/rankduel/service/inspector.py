@@ -32,6 +32,7 @@ class DuelDetail(KnownDuel):
     """A duel, with the page that was shown, what users did on it, and why these two met."""
 
     page: dict[str, Any] | None  # its `lists` are the best documents of both rankers, where they were sent
+    failure: str | None  # why it could not be resolved
     clicks: list[Any] | None  # the documents, where clicks were told; the others are signals
     signals: list[SignalOut]
     propensity: list[float] | None
@@ -73,6 +74,7 @@ def _detail(t: Tournament, id: str, explained: bytes) -> bytes:
     return encode(
         DuelDetail(
             **duel_fields(row, t.rankers),
+            failure=None if page is None else page.pop("failure", None),
             clicks=None if page is None else page.pop("clicks", None),
             page=page,
             signals=[SignalOut(one.time, one.action, one.object, one.position, one.dwell) for one in seen],

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from rankduel.errors import StorageError, TournamentExists, UnknownDuel, UnknownTournament
+from rankduel.errors import BrokenTournament, StorageError, TournamentExists, UnknownDuel, UnknownTournament
 
 __all__ = ["PROBLEMS", "Kind", "Problem", "problem_of"]
 
@@ -50,6 +50,7 @@ PROBLEMS = {
         Kind("stopping", 503, "The server is stopping"),
         Kind("busy", 503, "Too many reads are waiting"),
         Kind("deadline", 503, "The answer took too long"),
+        Kind("broken-tournament", 503, "The tournament cannot be opened"),
         Kind("storage", 503, "The storage does not answer as it should"),
     )
 }
@@ -78,17 +79,23 @@ class Problem(Exception):  # noqa: N818 - what RFC 9457 calls it
         return told | {name: value for name, value in self.more.items() if value is not None}
 
 
+_NAMES: dict[type[Exception], str] = {
+    UnknownTournament: "unknown-tournament",
+    UnknownDuel: "unknown-duel",
+    TournamentExists: "tournament-exists",
+}
+
+
 def problem_of(error: Exception) -> Problem:
     """The problem that an error of rankduel is."""
     match error:
         case Problem():
             return error
-        case UnknownTournament():
-            return Problem("unknown-tournament", str(error))
-        case UnknownDuel():
-            return Problem("unknown-duel", str(error))
-        case TournamentExists():
-            return Problem("tournament-exists", str(error))
+        case UnknownTournament() | UnknownDuel() | TournamentExists():
+            return Problem(_NAMES[type(error)], str(error))
+        case BrokenTournament():
+            repair = "stop the service and run `rankduel storage verify --repair`"
+            return Problem("broken-tournament", f"{error}; to set such events aside, {repair}"[:1000])
         case StorageError():
             problem = Problem("storage", "the storage cannot be read or written now; the server's log says why")
         case ValueError():

@@ -2,11 +2,12 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any, TypeVar
 
-from rankduel.errors import StorageError
+from rankduel.errors import BrokenTournament, StorageError
 from rankduel.live import LiveDuel, Tournament
 from rankduel.live.storage import Told
 from rankduel.service.gathering import Gathering, Telling
@@ -79,9 +80,25 @@ class Service:
         t = self.house.tournaments.get(name)
         return t if t is not None else await self.off(self.house.open, name)
 
+    async def open_among(self, names: Iterable[str]) -> list[Tournament]:
+        """Those of these tournaments that are not broken."""
+        found = []
+        for name in names:
+            with suppress(BrokenTournament):
+                found.append(await self.tournament(name))
+        return found
+
+    def degraded(self) -> list[str]:
+        """What does not work though the server is ready, for people without a key: no names, no reasons."""
+        house = self.house
+        failing = sum(t.health().maintenance is not None for t in list(house.tournaments.values()))
+        told = [f"{len(house.broken)} tournaments cannot be opened"] if house.broken else []
+        return [*told, f"maintenance fails in {failing} tournaments"] if failing else told
+
     async def ask(self, t: Tournament, asked: Sequence[tuple[str | None, str | None]]) -> list[LiveDuel]:
-        """Ask a tournament. Only where other processes write, too, that has to wait for the storage."""
-        return await self.off(t.ask_many, asked) if t.storage.shared else t.ask_many(asked)
+        """Ask a tournament: at once, or in a thread where the storage must be read."""
+        duels = t.ask_now(asked)
+        return duels if duels is not None else await self.off(t.ask_many, asked)
 
     async def tell(self, t: Tournament, told: Sequence[Telling]) -> list[Told]:
         """Tell a tournament; on return it is durable."""

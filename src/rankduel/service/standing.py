@@ -1,6 +1,6 @@
 """The calls that look: tournaments, where they stand, and what happened. Long answers come in pages."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import islice
 from typing import Any, TypeVar
@@ -9,6 +9,7 @@ from rankduel.errors import StorageError
 from rankduel.live import Counts, DuelRow, Event, Tournament, standing
 from rankduel.live.settings import Settings
 from rankduel.service.bodies import (
+    Broken,
     CountsOut,
     DecisionOut,
     EventOut,
@@ -29,8 +30,9 @@ from rankduel.service.bodies import (
     Tournaments,
 )
 from rankduel.service.calls import Call, Parameter, Plain, Request, encode, looking, looking_cached, plain_json
+from rankduel.service.service import Service
 
-__all__ = ["CALLS", "LINES", "NONE", "counts_out", "duel_fields", "event_out", "open_settings", "whole"]
+__all__ = ["CALLS", "LINES", "NONE", "broken_among", "counts_out", "duel_fields", "event_out", "open_settings", "whole"]
 
 _SECRET = ("salt", "seed")  # they would let others guess clients and pages
 T = TypeVar("T")
@@ -40,14 +42,20 @@ async def list_tournaments(request: Request) -> Plain:
     """All tournaments, by name."""
     service, limit, after = request.service, request.query["limit"], request.query.get("after", "")
     names = [name for name in await service.reads.run(service.house.names) if name > after]
-    page = [await service.tournament(name) for name in names[:limit]]
-    next = page[-1].name if len(names) > limit else None
-    key = "tournaments", next, *(t.name for t in page)
-    return plain_json(await service.reads.answer(key, partial(_summaries, page, next)))
+    page = await service.open_among(names[:limit])
+    broken = broken_among(service, names[:limit])
+    next = names[limit - 1] if len(names) > limit else None
+    key = "tournaments", next, *(t.name for t in page), *(one.name for one in broken)
+    return plain_json(await service.reads.answer(key, partial(_summaries, page, broken, next)))
 
 
-def _summaries(page: list[Tournament], next: str | None) -> bytes:
-    return encode(Tournaments(tournaments=[_summary(t) for t in page], next=next))
+def _summaries(page: list[Tournament], broken: list[Broken], next: str | None) -> bytes:
+    return encode(Tournaments(tournaments=[_summary(t) for t in page], broken=broken, next=next))
+
+
+def broken_among(service: Service, names: Iterable[str]) -> list[Broken]:
+    """Those of these tournaments that cannot be opened, and why."""
+    return [Broken(name, service.house.broken[name]) for name in names if name in service.house.broken]
 
 
 @looking

@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any
 
 from rankduel.interleaving import Interleaved
-from rankduel.live import LiveDuel, Status, Tournament
+from rankduel.live import LiveDuel, Shown, Signal, Status, Tournament
 from rankduel.live.checked import LONGEST
 from rankduel.live.checked import name as checked_name
 from rankduel.live.storage import Told
@@ -33,6 +33,8 @@ from rankduel.types import Outcome
 __all__ = ["CALLS"]
 
 _STRETCH = 100  # duels that are chosen before others have their turn
+_NO_PAGES = "pages are taken only with a key that may ask or tell: whoever reports a page can decide its duel"
+_EVENT_STATUSES = ("accepted", "duplicate", "limit", "late", "conflict", "invalid", "unknown")  # the first one counts
 _OUTCOMES = {outcome.value: outcome for outcome in Outcome}
 _receipt = cache(ReceiptOut)  # there are few of them
 
@@ -167,34 +169,47 @@ async def ingest(request: Request) -> Ingested:
         read = await service.off(read_events, request.body)
     except TypeError as error:
         raise Problem("bad-value", str(error)) from None
-    errors = [one for one in read if isinstance(one, str)]
+    errors = {place: one for place, one in enumerate(read) if isinstance(one, str)}
     if len(errors) == len(read):
         raise Problem("bad-value", errors[0][:1000] if errors else "expected an event")
-    statuses = ["invalid" if isinstance(one, str) else Status.UNKNOWN.value for one in read]
-    seen = {place: one for place, one in enumerate(read) if not isinstance(one, str)}
-    names = await _addressed(request)
-    for name in names:
-        t, theirs = await service.tournament(name), seen
-        if len(names) > 1:  # what nobody knows is an orphan of nobody
+    if not (request.key.may("ask") or request.key.may("tell")):
+        errors |= {place: f"event {place + 1}: {_NO_PAGES}" for place, one in enumerate(read) if isinstance(one, Shown)}
+    seen = {place: one for place, one in enumerate(read) if not isinstance(one, str) and place not in errors}
+    statuses = dict.fromkeys(range(len(read)), Status.UNKNOWN.value) | dict.fromkeys(errors, "invalid")
+    tournaments = await _addressed(request)
+    for t in tournaments:
+        wrong = {place: told for place, one in seen.items() if (told := _wrong_page(t, one)) is not None}
+        theirs = {place: one for place, one in seen.items() if place not in wrong}
+        if len(tournaments) > 1:  # what nobody knows is an orphan of nobody
             known = await service.off(t.known, [one.query_id for one in seen.values()])
-            theirs = {place: one for place, one in seen.items() if one.query_id in known}
-        for place, status in zip(theirs, await service.off(t.observe, list(theirs.values())), strict=True):
-            statuses[place] = status.value
-        seen = {place: one for place, one in seen.items() if place not in theirs}
-    service.metrics.events.update(statuses)
-    return Ingested(statuses=statuses, errors=errors)
+            theirs = {place: one for place, one in theirs.items() if one.query_id in known}
+            wrong = {place: told for place, told in wrong.items() if seen[place].query_id in known}
+        found = dict(zip(theirs, await service.off(t.observe, list(theirs.values())), strict=True))
+        errors |= {place: f"event {place + 1}: {told}" for place, told in wrong.items()}
+        for place, status in (found | dict.fromkeys(wrong, "invalid")).items():
+            statuses[place] = min(statuses[place], str(status), key=_EVENT_STATUSES.index)
+    service.metrics.events.update(statuses.values())
+    invalid = [told for place, told in sorted(errors.items()) if statuses[place] == "invalid"]
+    return Ingested(statuses=list(statuses.values()), errors=invalid)
 
 
-async def _addressed(request: Request) -> list[str]:
+def _wrong_page(t: Tournament, one: Signal | Shown) -> str | None:
+    """What is wrong with a page for a tournament, or None."""
+    if isinstance(one, Signal) or one.page.method == t.method.name:
+        return None
+    return f"the pages of {t.name!r} are made by {t.method.name}, got one by {one.page.method}"
+
+
+async def _addressed(request: Request) -> list[Tournament]:
     """The tournaments that events may belong to: the one that is named, or all that are not over."""
-    if (named := request.query.get("tournament")) is not None:
-        return [named]
     service = request.service
-    names = await service.off(service.house.names)
-    names = [name for name in names if (await service.tournament(name)).status != "stopped"]
-    if not names:
+    if (named := request.query.get("tournament")) is not None:
+        return [await service.tournament(named)]
+    found = await service.open_among(await service.off(service.house.names))
+    running = [t for t in found if t.status != "stopped"]
+    if not running:
         raise Problem("unknown-tournament", "there is no tournament that is not stopped")
-    return names
+    return running
 
 
 _AT = "/v1/tournaments/{name}"

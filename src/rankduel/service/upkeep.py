@@ -17,12 +17,13 @@ async def livez(request: Request) -> Plain:
 
 
 async def readyz(request: Request) -> Plain:
-    """Whether it takes requests: the storage is open, and can be read."""
+    """Whether it takes requests: the storage can be read. "degraded" says that some tournament needs attention."""
     service = request.service
     if not service.ready:
         raise Problem("stopping", "not ready")
     await service.off(service.house.names)
-    return Plain(b"ok\n", _TEXT)
+    degraded = service.degraded()
+    return Plain(f"degraded: {'; '.join(degraded)}\n".encode() if degraded else b"ok\n", _TEXT)
 
 
 async def metrics(request: Request) -> Plain:

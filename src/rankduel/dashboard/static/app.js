@@ -126,6 +126,7 @@ function failed(error, place) {
     forget();
     return go(`/sign-in?then=${encodeURIComponent(location.pathname)}&why=${why}`, true);
   }
+  if (error.type === "broken-tournament") return nothing(`“${place.name}” cannot be opened`, error.message);
   if (error.status === 0 || error.status === 503) {
     const who = error.type === "storage" ? "The storage" : "The server";
     say(`${who} does not answer. ${place.data ? "What you see may be old; it" : "It"} is tried again every few seconds.`);

@@ -7,7 +7,7 @@ import { ago, count, date, percent, plural } from "./words.js";
 
 const LIMIT = 25;
 const OPEN = ["issued", "shown"];
-const STATE = { issued: "on its way", shown: "shown", told: "learnt", no_signal: "no signal", expired: "expired", late: "late", void: "void" };
+const STATE = { issued: "on its way", shown: "shown", told: "learnt", no_signal: "no signal", expired: "expired", late: "late", void: "void", failed: "failed" };
 
 export async function load(place) {
   const after = place.state.after ? `&after=${place.state.after}` : "";
@@ -44,7 +44,7 @@ function inspector(duel) {
   for (const signal of duel.signals) if (signal.object !== null) done.set(signal.object, (done.get(signal.object) ?? new Set()).add(signal.action));
   return h("article", { class: "panel inspector", "data-key": duel.duel, "aria-label": `Duel ${duel.duel}` },
     h("h2", null, h("span", { class: duel.outcome === "first" ? "first won" : "first" }, duel.first), h("span", { class: "quiet" }, " against "), h("span", { class: duel.outcome === "second" ? "second won" : "second" }, duel.second)),
-    h("dl", { class: "facts" }, [["Outcome", duel.outcome ? (duel.outcome === "tie" ? "a tie" : `${duel[duel.outcome]} won`) : "none yet"], ["State", STATE[duel.state]], ["Asked for", date(duel.issued)],
+    h("dl", { class: "facts" }, [["Outcome", duel.outcome ? (duel.outcome === "tie" ? "a tie" : `${duel[duel.outcome]} won`) : "none yet"], ["State", STATE[duel.state]], duel.failure ? ["Could not be resolved", duel.failure] : null, ["Asked for", date(duel.issued)],
       ["Query", duel.query_id ?? "not named"], OPEN.includes(duel.state) ? ["Expires", date(duel.expires)] : null, duel.propensity ? ["Chances", duel.propensity.map((p) => percent(p, 1)).join(" and ")] : null]
       .filter(Boolean).map(([name, value]) => h("div", null, h("dt", null, name), h("dd", null, value)))),
     h("h3", null, "Both lists, and the page of them"), duel.page ? shown(duel, done) : h("p", { class: "quiet" }, "The application has told the outcome, not the page. Report pages with show, or tell clicks, to see them here."),

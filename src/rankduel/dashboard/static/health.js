@@ -7,7 +7,7 @@ import { figure, light } from "./parts.js";
 import { count, date, percent, plural, share, span } from "./words.js";
 
 const SERVED = { paused: "paused", stopped: "stopped", decided: "decided: the winner", share: "not in the share", daily_cap: "daily cap of the client", in_flight_cap: "too many in flight", shadow: "shadow", failed: "failure", storage: "storage" };
-const KINDS = { created: "created", paused: "paused", started: "started", stopped: "stopped", added: "added rankers", retired: "retired a ranker", ranker_paused: "paused a ranker", ranker_started: "started a ranker", configured: "changed settings", voided: "declared a duel void" };
+const KINDS = { created: "created", paused: "paused", started: "started", stopped: "stopped", added: "added rankers", retired: "retired a ranker", ranker_paused: "paused a ranker", ranker_started: "started a ranker", configured: "changed settings", voided: "declared a duel void", quarantined: "set an event aside that could not be replayed" };
 
 export async function load(place) {
   const [overview, health, checks, audit] = await Promise.all([...["/overview", "/health", "/checks"].map((path) => look(at(place.name, path))), changes(place.name, place.state.limit ?? 20)]);
@@ -30,14 +30,14 @@ export function view(place, { overview, health, checks, audit }) {
       figure("Expired", count(duels.expired), `${count(duels.late)} told too late`),
       figure("Told again", count(health.told_again), `${plural(health.conflicts, "conflict")}`)),
     h("div", { class: "columns" },
-      h("section", { class: "panel" }, h("h2", null, "What became of duels"), bars("Duels", [["learnt", duels.resolved], ["no signal", duels.no_signal], ["in flight", duels.in_flight], ["expired", duels.expired], ["told late", duels.late], ["void", duels.void], ["unknown", health.unknown]]),
+      h("section", { class: "panel" }, h("h2", null, "What became of duels"), bars("Duels", [["learnt", duels.resolved], ["no signal", duels.no_signal], ["in flight", duels.in_flight], ["expired", duels.expired], ["told late", duels.late], ["void", duels.void], ["failed", duels.failed], ["unknown", health.unknown]]),
         refused ? [h("h3", null, "Asks without a duel"), bars("Asks without a duel", Object.entries(health.served).map(([why, n]) => [SERVED[why] ?? why, n]))] : null),
       h("section", { class: "panel" }, h("h2", null, "From ask to tell"), delays.length ? bars("Outcomes by delay", delays) : h("p", { class: "quiet" }, "No outcome yet."),
         delays.length ? asTable("Outcomes by delay", [["Delay", ""], ["Outcomes", "number"]], delays.map(([name, n]) => [name, count(n)])) : null),
       h("section", { class: "panel" }, h("h2", null, "Sides, an A/A check"), first + second ? bars("Outcomes", [["first won", first], ["second won", second], ["tie", tie]]) : h("p", { class: "quiet" }, "No outcome yet."),
         h("p", null, sides(checks.sides, first, second))),
       h("section", { class: "panel" }, h("h2", null, "Signals"), Object.keys(health.signals).length ? bars("Signals by action", Object.entries(health.signals)) : h("p", { class: "quiet" }, "None were sent: outcomes are told by the application."),
-        h("p", { class: "quiet" }, `${plural(health.orphans, "orphan")}, ${count(health.late_signals)} late, ${count(health.signals_again)} sent again.`))),
+        h("p", { class: "quiet" }, `${plural(health.orphans, "orphan")}, ${count(health.late_signals)} late, ${count(health.signals_again)} sent again, ${count(health.signals_dropped)} dropped.`))),
     h("section", { class: "panel" }, h("h2", null, "Guardrails"), checks.guardrails.length ? table("A tournament pauses when an action happens too often", [["Action", ""], ["Bound", "number"], ["Window", "number"], ["Up to now", "number"]],
       checks.guardrails.map((rail) => [rail.action, percent(rail.bound, 1), span(rail.window), checks.pages ? `${percent(rail.events / checks.pages, 2)} of ${count(checks.pages)} pages` : "–"]))
       : h("p", { class: "quiet" }, "None. A guardrail pauses a tournament by itself when an action, such as an error, happens too often.")),

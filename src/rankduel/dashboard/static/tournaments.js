@@ -7,13 +7,14 @@ import { count, prose } from "./words.js";
 
 export const load = () => look("/v1/overviews");
 
-export function view(place, { tournaments }) {
+export function view(place, { tournaments, broken }) {
   const more = mayChange() ? h("a", { class: "button primary", href: "/new" }, "New tournament") : null;
-  if (!tournaments.length) {
+  if (!tournaments.length && !broken.length) {
     return h("section", { class: "nothing" }, h("h1", null, "No tournament yet"),
       h("p", null, "A tournament finds the best of your rankers from what users click, while showing them as few bad results as possible."), h("p", null, more));
   }
   return h("section", null, h("div", { class: "head" }, h("h1", null, "Tournaments"), more),
+    broken.map((one) => h("p", { class: "notice bad", role: "alert", "data-key": one.name }, h("strong", null, one.name), ` cannot be opened: ${one.reason}. Stop the service and run “rankduel storage verify --repair”.`)),
     h("ul", { class: "cards" }, tournaments.map(card)));
 }
 
