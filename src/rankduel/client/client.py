@@ -26,6 +26,7 @@ from rankduel.client.wire import (
 )
 from rankduel.interleaving import Interleaved
 from rankduel.live import LiveDuel
+from rankduel.live.checked import whole
 from rankduel.live.signals import Shown, Signal
 from rankduel.types import Outcome
 
@@ -43,9 +44,10 @@ class Client:
 
     `ask` answers within `deadline` seconds, whatever the service or the network do: with a duel, or with `serve ==
     "baseline"`, which costs nothing while the service is known to be away. `tell`, `show` and `observe` return at
-    once; a thread sends what they were given, in batches, again if need be. Up to `queue` items wait in memory; what
-    is more is dropped, and all that happens is counted in `counters`. A wrong argument raises, nothing else does. Any
-    number of threads may use one object, and so may processes that are forked from this one.
+    once; a thread sends what they were given, in batches, again if need be. Up to `queue` items of `queue_bytes` bytes
+    together wait in memory; what is more is dropped, and all that happens is counted in `counters`. A wrong argument
+    raises, nothing else does. Any number of threads may use one object, and so may processes that are forked from this
+    one.
 
     Parameters
     ----------
@@ -55,7 +57,8 @@ class Client:
         environment
     deadline : seconds, from 0.001 to 10
     baseline : what `first` and `second` are where there is no answer; by default empty
-    queue : items, from 1
+    queue : items that may wait to be sent, from 1
+    queue_bytes : bytes that they may have together as JSON, from 262,144, which is the most that one item has
     exit_timeout : seconds that the end of the program may wait for what is not sent yet
 
     >>> with Client("http://127.0.0.1:9", "home-search", baseline="bm25") as client:
@@ -73,18 +76,19 @@ class Client:
         deadline: float = 0.025,
         baseline: str | None = None,
         queue: int = 10_000,
+        queue_bytes: int = 64_000_000,
         exit_timeout: float = 2.0,
     ) -> None:
         self.tournament = checked("tournament", tournament)
         self.deadline = _seconds("deadline", deadline, 0.001, 10)
         self.baseline = "" if baseline is None else checked("baseline", baseline)
-        if isinstance(queue, bool) or not isinstance(queue, int) or queue < 1:
-            raise ValueError(f"queue must be a whole number of at least 1, got {queue!r}")
+        whole("queue", queue, at_least=1)
+        whole("queue_bytes", queue_bytes, at_least=_LARGEST_ITEM)
         self.exit_timeout = _seconds("exit_timeout", exit_timeout, 0, 60)
         self._transport = Transport(url, key_of(key))
         self._tally = Tally()
         self._breaker = Breaker()
-        self._outbox = Outbox(self._transport, self._tally, queue)
+        self._outbox = Outbox(self._transport, self._tally, queue, queue_bytes)
         self._ask = path_of(tournament, "ask")
         self._tells = Route(path_of(tournament, "tell"), _MOST, b"[", b"]", "receipts")
         self._pages = Route(path_of(tournament, "show"), _MOST, b"[", b"]", "statuses")
@@ -111,7 +115,7 @@ class Client:
         except Failure as failure:
             self._breaker.failed()
             return self._instead("deadline", "late") if failure.late else self._instead("unreachable", "failed")
-        except ValueError:
+        except Exception:  # an answer that cannot be understood: users see the baseline whatever it is
             self._breaker.failed()
             return self._instead("unreachable", "failed")
         if duel is not None:

@@ -50,11 +50,11 @@ class Outbox:
 
     The thread is started when there is something to send, does not keep a program from ending, and holds no reference
     to the client. What the service refuses for good is not sent again; a batch that it refuses or fails on is halved,
-    so that one bad item costs none of the others.
+    so that one bad item costs none of the others. The queue takes `most_items` items, and `most_bytes` bytes of them.
     """
 
-    def __init__(self, transport: Transport, tally: Tally, limit: int) -> None:
-        self._transport, self._tally, self._limit = transport, tally, limit
+    def __init__(self, transport: Transport, tally: Tally, most_items: int, most_bytes: int) -> None:
+        self._transport, self._most_items, self._most_bytes = transport, most_items, most_bytes
         self.forked(tally)
 
     def forked(self, tally: Tally) -> None:
@@ -63,6 +63,7 @@ class Outbox:
         self._queues: dict[Route, deque[bytes]] = {}  # the one that has waited longest comes first
         self._waiting = 0  # items in the queues
         self._taken = 0  # items the thread has, and has not sent yet
+        self._bytes = 0  # of both
         self._waited_for = 0  # how many wait for it to be empty
         self._end: float | None = None  # when closing: until when to try
         self._thread: threading.Thread | None = None
@@ -74,11 +75,13 @@ class Outbox:
     def put(self, route: Route, text: bytes) -> bool:
         """Take in an item that is JSON; False if it must be dropped."""
         with self._changed:
-            if self._end is not None or len(self) >= self._limit:
+            full = len(self) >= self._most_items or self._bytes + len(text) > self._most_bytes
+            if full or self._end is not None:
                 self._tally.add(dropped=1)
                 return False
             self._queues.setdefault(route, deque()).append(text)
             self._waiting += 1
+            self._bytes += len(text)
             self._tally.add(queued=1)
             if self._thread is None or not self._thread.is_alive():
                 self._start()
@@ -117,6 +120,7 @@ class Outbox:
         with self._changed:
             self._end = 0.0
             self._tally.add(dropped=self._waiting)
+            self._bytes -= sum(len(text) for queue in self._queues.values() for text in queue)
             self._queues.clear()
             self._waiting = 0
             self._changed.notify_all()
@@ -140,6 +144,7 @@ class Outbox:
             finally:
                 with self._changed:
                     self._taken -= len(batch)
+                    self._bytes -= sum(map(len, batch))
                     self._changed.notify_all()
 
     def _next(self) -> tuple[Route, list[bytes]] | None:
@@ -214,7 +219,7 @@ class Outbox:
         value = None if answer is None else answer.value
         results = value.get(route.results) if isinstance(value, dict) else None
         counts: Counter[str] = Counter()
-        for result in results if isinstance(results, list) else []:
+        for result in results[: len(batch)] if isinstance(results, list) else []:
             status = result.get("status") if isinstance(result, dict) else result
             if isinstance(status, str) and status in _STATUSES:
                 counts[_STATUSES[status]] += 1

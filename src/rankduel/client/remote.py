@@ -2,15 +2,28 @@
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from time import monotonic
 from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlencode
 
-from rankduel.client.client import key_of
-from rankduel.client.transport import Answer, Failure, Transport
-from rankduel.client.wire import checked, duel_from, encoded, event_of, path_of, query_of, show_of, tell_of
-from rankduel.errors import StorageError, TournamentExists, UnknownTournament
+from rankduel.client.answers import (
+    attribution_in,
+    counts_in,
+    duel_in,
+    field,
+    health_in,
+    lines,
+    next_in,
+    receipt_in,
+    row_in,
+    settings_in,
+    status_in,
+    value_in,
+    words,
+)
+from rankduel.client.calls import Calls
+from rankduel.client.wire import checked, event_of, path_of, query_of, show_of, tell_of
+from rankduel.errors import TournamentExists, UnknownTournament
 from rankduel.interleaving import Interleaved
 from rankduel.live import (
     Counts,
@@ -33,18 +46,7 @@ from rankduel.types import Outcome
 
 __all__ = ["RemoteTournament", "names_at"]
 
-_TIMEOUT = 30.0  # seconds for a call
 _MOST = 1000  # items of a batch, and lines of a page
-_LARGEST = 64 << 20  # bytes of an answer
-_ERRORS: dict[str, type[Exception]] = {
-    "/problems/unknown-tournament": UnknownTournament,
-    "/problems/tournament-exists": TournamentExists,
-    "/problems/unknown-ranker": ValueError,
-    "/problems/unknown-duel": ValueError,
-    "/problems/wrong-state": ValueError,
-    "/problems/bad-value": ValueError,
-    "/problems/bad-request": ValueError,
-}
 
 
 class RemoteTournament:
@@ -57,7 +59,7 @@ class RemoteTournament:
 
     def __init__(self, name: str, storage: str, key: str | None = None) -> None:
         self.name = checked("the name of a tournament", name)
-        self._calls = _Calls(storage, key)
+        self._calls = Calls(storage, key)
         self._threads: ThreadPoolExecutor | None = None
 
     @classmethod
@@ -116,15 +118,16 @@ class RemoteTournament:
 
     def ask(self, query_id: str | None = None, client_id: str | None = None) -> LiveDuel:
         """The two rankers that should meet for a query; the same query gets the same duel."""
-        return _duel(self._calls.send("POST", self._at("ask"), query_of(query_id, client_id)))
+        return duel_in(self._calls.send("POST", self._at("ask"), query_of(query_id, client_id)))
 
     def ask_many(self, asked: Iterable[tuple[str | None, str | None]]) -> list[LiveDuel]:
         """The same for many queries, each with a client or None."""
         queries = [query_of(query, client) for query, client in asked]
         duels: list[LiveDuel] = []
         for start in range(0, len(queries), _MOST):
-            answer = self._calls.send("POST", self._at("ask"), {"queries": queries[start : start + _MOST]})
-            duels += [_duel(each) for each in _lines(answer, "duels")]
+            batch = queries[start : start + _MOST]
+            answer = self._calls.send("POST", self._at("ask"), {"queries": batch})
+            duels += [duel_in(each) for each in lines(answer, "duels", len(batch))]
         return duels
 
     # Tell
@@ -156,10 +159,9 @@ class RemoteTournament:
         real = [item for item in items if item is not None]
         receipts: list[Receipt] = []
         for start in range(0, len(real), _MOST):
-            answer = self._calls.send("POST", self._at("tell"), real[start : start + _MOST])
-            receipts += [_receipt(each) for each in _lines(answer, "receipts")]
-        if len(receipts) != len(real):
-            raise StorageError(f"{self._calls.url} has answered {len(receipts)} of {len(real)} tells")
+            batch = real[start : start + _MOST]
+            answer = self._calls.send("POST", self._at("tell"), batch)
+            receipts += [receipt_in(each) for each in lines(answer, "receipts", len(batch))]
         answered = iter(receipts)
         return [Receipt(Status.UNKNOWN, None) if item is None else next(answered) for item in items]
 
@@ -173,8 +175,9 @@ class RemoteTournament:
         real = [item for item in items if item is not None]
         statuses: list[Status] = []
         for start in range(0, len(real), _MOST):
-            answer = self._calls.send("POST", self._at("show"), real[start : start + _MOST])
-            statuses += [Status(status) for status in _lines(answer, "statuses")]
+            batch = real[start : start + _MOST]
+            answer = self._calls.send("POST", self._at("show"), batch)
+            statuses += [status_in(each) for each in lines(answer, "statuses", len(batch))]
         answered = iter(statuses)
         return [Status.UNKNOWN if item is None else next(answered) for item in items]
 
@@ -184,10 +187,11 @@ class RemoteTournament:
         statuses: list[Status] = []
         path = f"/v1/events?{urlencode({'tournament': self.name})}"
         for start in range(0, len(events), _MOST):
-            answer = self._calls.send("POST", path, events[start : start + _MOST])
-            if errors := _lines(answer, "errors"):
-                raise ValueError(str(errors[0]))
-            statuses += [Status(status) for status in _lines(answer, "statuses")]
+            batch = events[start : start + _MOST]
+            answer = self._calls.send("POST", path, batch)
+            if errors := lines(answer, "errors"):
+                raise ValueError(words(errors[0]))
+            statuses += [status_in(each) for each in lines(answer, "statuses", len(batch))]
         return statuses
 
     # Where it stands
@@ -195,60 +199,57 @@ class RemoteTournament:
     @property
     def status(self) -> str:
         """`running`, `paused` or `stopped`."""
-        return str(_field(self._look(), "status"))
+        status: str = field(self._look(), "status", str)
+        return status
 
     @property
     def settings(self) -> Settings:
         """What it is made of, as it is now. Seed and salt stay with the service: here they are -1 and empty."""
-        (created,) = _lines(self._page("journal", 1, 0), "events")
-        rankers = _field(_field(created, "body"), "rankers")
-        return Settings.from_dict({"rankers": rankers, "seed": -1, "salt": "", **_field(self._look(), "settings")})
+        (created,) = lines(self._page("journal", 1, 0), "events", 1)
+        return settings_in(self._look(), created)
 
     @property
     def attribution(self) -> Attribution:
         """How what users do becomes the outcome of a duel."""
-        return Attribution.from_dict(self.settings.attribution or {})
+        return attribution_in(self.settings)
 
     @property
     def rankers(self) -> list[str]:
         """All rankers that ever took part, in the order in which they came."""
-        return [str(_field(line, "ranker")) for line in self._pages("rankers", "rankers")]
+        return [field(line, "ranker", str) for line in self._pages("rankers", "rankers")]
 
     @property
     def champion(self) -> str:
         """The ranker that is the best guess now."""
-        return str(_field(self._look(), "champion"))
+        champion: str = field(self._look(), "champion", str)
+        return champion
 
     @property
     def winner(self) -> str | None:
         """The ranker declared the best, or None while several are left."""
-        winner: str | None = _field(self._look(), "winner")
+        winner: str | None = field(self._look(), "winner", str | None)
         return winner
 
     @property
     def counts(self) -> Counts:
         """How many duels were asked for, and what became of them."""
-        return _counts(_field(self._look(), "duels"))
+        return counts_in(field(self._look(), "duels"))
 
     def decision(self) -> LiveDecision:
         """The winner, or the rankers that are tied, or where it stands; by `str` in words."""
-        answer = self._calls.send("GET", self._at("decision"))
-        values: dict[str, Any] = {name: _field(answer, name) for name in LiveDecision.__slots__}
-        for name in ("tied", "left", "eliminated"):
-            values[name] = tuple(values[name])
-        return LiveDecision(**values)
+        return value_in(LiveDecision, self._calls.send("GET", self._at("decision")))
 
     def leaderboard(self) -> list[Standing]:
         """All rankers: the champion, others that are left by their share of wins, those out from the last one on."""
-        return [_value(Standing, line) for line in self._pages("leaderboard", "standings")]
+        return [value_in(Standing, line) for line in self._pages("leaderboard", "standings")]
 
     def timeline(self) -> list[Departure]:
         """The rankers that are out, in the order in which they went."""
-        return [_value(Departure, line) for line in self._pages("timeline", "departures")]
+        return [value_in(Departure, line) for line in self._pages("timeline", "departures")]
 
     def preferences(self) -> list[Meeting]:
         """All pairs that have met, and how often each won."""
-        return [_value(Meeting, line) for line in self._pages("preferences", "pairs")]
+        return [value_in(Meeting, line) for line in self._pages("preferences", "pairs")]
 
     def duels(self, limit: int = 100, before: str | None = None) -> list[DuelRow]:
         """The latest duels, or the latest before the one of that id; newest first."""
@@ -256,26 +257,19 @@ class RemoteTournament:
         rows: list[DuelRow] = []
         while len(rows) < limit:
             answer = self._page("duels", min(_MOST, limit - len(rows)), before)
-            rows += [_row(line, arms) for line in _lines(answer, "duels")]
-            before = _field(answer, "next")
+            rows += [row_in(line, arms) for line in lines(answer, "duels")]
+            before = next_in(answer, "duels", str)
             if before is None:
                 break
-        return rows
+        return rows[:limit]
 
     def health(self) -> Health:
         """Whether all is well: what became of asks, tells and signals, and what has failed."""
-        answer = self._calls.send("GET", self._at("health"))
-        values = {name: _field(answer, name) for name in Health.__slots__ if name != "counts"}
-        values["delays"] = {int(seconds): count for seconds, count in values["delays"].items()}
-        return Health(counts=_counts(_field(answer, "duels")), **values)
+        return health_in(self._calls.send("GET", self._at("health")))
 
     def journal(self, since: int = 0) -> Iterator[Event]:
         """All that has happened after event number `since`, as it is stored."""
-        after: int | None = since
-        while after is not None:
-            answer = self._page("journal", _MOST, after)
-            yield from (Event(*(_field(line, name) for name in Event._fields)) for line in _lines(answer, "events"))
-            after = _field(answer, "next")
+        return (value_in(Event, line) for line in self._pages("journal", "events", since))
 
     # Operate. The service knows by the key who did it.
 
@@ -338,63 +332,28 @@ class RemoteTournament:
         query = {"limit": limit} if after is None else {"limit": limit, "after": after}
         return self._calls.send("GET", f"{self._at(what)}?{urlencode(query)}")
 
-    def _pages(self, what: str, field: str) -> Iterator[Any]:
-        after = None
-        while True:
-            answer = self._page(what, _MOST, after)
-            yield from _lines(answer, field)
-            after = _field(answer, "next")
-            if after is None:
-                return
-
-
-_COUNTERS = {"told": "resolved"}  # of our names, those that the service has another word for
+    def _pages(self, what: str, name: str, after: int = 0) -> Iterator[Any]:
+        following: int | None = after
+        while following is not None:
+            answer = self._page(what, _MOST, following)
+            yield from lines(answer, name)
+            following = next_in(answer, name, int)
 
 
 def names_at(storage: str, key: str | None = None) -> list[str]:
     """The tournaments of a service, in alphabetical order."""
-    calls = _Calls(storage, key)
+    calls = Calls(storage, key)
     names: list[str] = []
     try:
         after: str | None = ""
         while after is not None:
             query = urlencode({"limit": _MOST, "after": after} if after else {"limit": _MOST})
             answer = calls.send("GET", f"/v1/tournaments?{query}")
-            names += [str(_field(line, "name")) for line in _lines(answer, "tournaments")]
-            after = _field(answer, "next")
+            names += [field(line, "name", str) for line in lines(answer, "tournaments")]
+            after = next_in(answer, "tournaments", str)
     finally:
         calls.close()
     return names
-
-
-class _Calls:
-    """Calls that raise what the same would raise in process."""
-
-    def __init__(self, url: str, key: str | None) -> None:
-        self.url = url
-        self._transport = Transport(url, key_of(key))
-        self.close = self._transport.close
-
-    def send(self, verb: str, path: str, body: object = None, *, once: bool = False) -> Any:
-        """The answer to a call; what is wrong raises."""
-        text = None if body is None else encoded(body)
-        try:
-            answer = self._transport.call(verb, path, text, due=monotonic() + _TIMEOUT, largest=_LARGEST, once=once)
-        except Failure as failure:
-            raise StorageError(f"{self.url} does not answer: {failure}") from failure
-        if 200 <= answer.status < 300:
-            return answer.value
-        raise self._error(answer)
-
-    def _error(self, answer: Answer) -> Exception:
-        problem = answer.value if isinstance(answer.value, dict) else {}
-        told = str(problem.get("detail") or problem.get("title") or f"status {answer.status}")
-        kind = _ERRORS.get(str(problem.get("type")), StorageError)
-        if kind is StorageError:
-            return StorageError(f"{self.url} has refused: {told}")
-        if kind is ValueError and "value" in problem and str(problem["value"]) not in told:
-            told = f"{told}, got {problem['value']!r}"
-        return kind(f"{told} (at {problem['at']})" if "at" in problem else told)
 
 
 def _part(kind: str, name: str) -> str:
@@ -407,58 +366,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
     return value.to_dict() if hasattr(value, "to_dict") else value
-
-
-def _field(answer: Any, name: str) -> Any:
-    if not isinstance(answer, dict) or name not in answer:
-        raise StorageError(f"the answer of the service has no {name!r}: is it another version?")
-    return answer[name]
-
-
-def _lines(answer: Any, name: str) -> list[Any]:
-    lines = _field(answer, name)
-    if not isinstance(lines, list):
-        raise StorageError(f"{name!r} is not a list in the answer of the service")
-    return lines
-
-
-def _value(kind: type[Any], line: Any) -> Any:
-    """A value of ours from an answer, which may know more."""
-    return kind(**{name: _field(line, name) for name in kind.__slots__})
-
-
-def _counts(answer: Any) -> Counts:
-    return Counts(**{name: _field(answer, _COUNTERS.get(name, name)) for name in Counts.__slots__})
-
-
-def _duel(answer: Any) -> LiveDuel:
-    try:
-        return duel_from(answer)
-    except ValueError as error:
-        raise StorageError(f"the answer of the service is {error}") from None
-
-
-def _receipt(answer: Any) -> Receipt:
-    outcome = _field(answer, "outcome")
-    return Receipt(Status(_field(answer, "status")), None if outcome is None else Outcome(outcome))
-
-
-def _row(line: Any, arms: dict[str, int]) -> DuelRow:
-    session, _, number = str(_field(line, "duel")).partition("-")
-    return DuelRow(
-        session=int(session),
-        number=int(number),
-        query=_field(line, "query_id"),
-        client=None,
-        first=arms[_field(line, "first")],
-        second=arms[_field(line, "second")],
-        first_propensity=None,
-        second_propensity=None,
-        issued=_field(line, "issued"),
-        expires=_field(line, "expires"),
-        state=_field(line, "state"),
-        outcome=_field(line, "outcome"),
-    )
 
 
 SCHEMES.update({"http": RemoteTournament, "https": RemoteTournament})

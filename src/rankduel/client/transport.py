@@ -18,6 +18,7 @@ __all__ = ["Answer", "Failure", "Transport"]
 
 _IDLE = 32  # connections that are kept open
 _LARGEST = 1 << 20  # bytes of an answer; more is not read
+_LARGEST_HEAD = 8 << 10  # bytes of status and headers: 64 kB of them can take 0.1 s to parse, which no deadline ends
 _BUFFER = 2048  # bytes read at once: enough for a duel, and quickly parsed, since time is looked at between two reads
 _LONGEST_PAUSE = 60.0  # seconds that a server may ask to be left alone
 _CLOSED_WHILE_IDLE = (ConnectionError, http.client.RemoteDisconnected)
@@ -161,16 +162,20 @@ class _Line:
         self.reusable = False
         self._connection = connection
         self._due = 0.0
+        self._allowed = 0  # bytes that may still be read
         self._poll = select.poll()
         self._poll.register(connection, select.POLLIN)
 
     def exchange(self, verb: str, sent: bytes, due: float, largest: int) -> Answer:
         """Send a request and read its answer."""
         self._due, self.reusable = due, False
-        self.arm()
-        self._connection.sendall(sent)  # its time limit is one for the whole of it
+        left = memoryview(sent)
+        while left:  # `sendall` with TLS would have the whole time limit for each record
+            left = left[self._arm().send(left) :]
+        self._allowed = _LARGEST_HEAD
         response = http.client.HTTPResponse(self, method=verb)  # type: ignore[arg-type] # all that it wants is makefile
         response.begin()
+        self._allowed += largest
         text = response.read(largest + 1)
         if len(text) > largest:
             raise ValueError(f"an answer of more than {largest} bytes")
@@ -186,7 +191,15 @@ class _Line:
         """Whether the server has neither closed this nor sent anything that nobody has asked for."""
         return not self._poll.poll(0)
 
-    def arm(self) -> "socket.socket":
+    def receive(self, buffer: Any) -> int:
+        """Read some bytes of the answer, within its limits of time and size."""
+        received = self._arm().recv_into(buffer)
+        self._allowed -= received
+        if self._allowed < 0:
+            raise ValueError("the answer is too long")
+        return received
+
+    def _arm(self) -> socket.socket:
         """The connection, with the time limit that is left."""
         self._connection.settimeout(_left(self._due))
         return self._connection
@@ -209,7 +222,7 @@ class _Reader(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        return self._line.arm().recv_into(buffer)
+        return self._line.receive(buffer)
 
 
 def _close_all(lines: list[_Line]) -> None:

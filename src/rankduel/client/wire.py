@@ -9,6 +9,8 @@ from urllib.parse import quote
 
 from rankduel.interleaving import Interleaved, Interleaving, interleaving_from
 from rankduel.live import LiveDuel
+from rankduel.live.checked import brief, name, number
+from rankduel.live.duels import numbers_of
 from rankduel.live.signals import Shown, Signal
 from rankduel.types import Outcome
 
@@ -27,6 +29,7 @@ __all__ = [
 ]
 
 _LONGEST = 200  # characters of a name or an id
+_LONGEST_TICKET = 2000  # characters
 _SERVES = ("duel", "baseline", "winner")
 _encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 
@@ -75,22 +78,22 @@ def duel_from(answer: Any) -> LiveDuel:
         raise ValueError("not a duel: not an object")
     try:
         duel = LiveDuel(
-            id=_text_or_none(answer["duel"]),
-            first=_text(answer["first"]),
-            second=_text(answer["second"]),
-            seed=_whole(answer["seed"]),
-            expires=float(answer["expires"]),
-            serve=_text(answer["serve"]),
-            why=_text_or_none(answer["why"]),
-            method=method_of(_text(answer["interleaving"])),
-            sign=_signed(_text_or_none(answer["ticket"])),
+            id=_id(answer["duel"]),
+            first=name("first", answer["first"]),
+            second=name("second", answer["second"]),
+            seed=_seed(answer["seed"]),
+            expires=number("expires", answer["expires"]),
+            serve=name("serve", answer["serve"]),
+            why=None if answer["why"] is None else name("why", answer["why"]),
+            method=method_of(name("interleaving", answer["interleaving"])),
+            sign=_signed(answer["ticket"]),
         )
     except KeyError as error:
         raise ValueError(f"not a duel: no {error}") from None
-    except TypeError as error:
+    except ValueError as error:
         raise ValueError(f"not a duel: {error}") from None
     if duel.serve not in _SERVES:
-        raise ValueError(f"not a duel: it says to serve {duel.serve!r:.40}")
+        raise ValueError(f"not a duel: it says to serve {brief(duel.serve)}")
     return duel
 
 
@@ -193,21 +196,20 @@ def _event(query_id: str, action: str, seconds: float, attributes: dict[str, Any
     }
 
 
-def _signed(ticket: str | None) -> Callable[[], str] | None:
-    return None if ticket is None else lambda: ticket
+def _id(value: object) -> str | None:
+    if value is not None and numbers_of(name("duel", value)) is None:
+        raise ValueError(f"{brief(value)} is not the id of a duel")
+    return value  # type: ignore[return-value] # a name is a string
 
 
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{value!r:.40} is not a string")
-    return value
+def _signed(ticket: object) -> Callable[[], str] | None:
+    if ticket is None:
+        return None
+    text = name("ticket", ticket, _LONGEST_TICKET)
+    return lambda: text
 
 
-def _text_or_none(value: object) -> str | None:
-    return None if value is None else _text(value)
-
-
-def _whole(value: object) -> int:
+def _seed(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**64:
-        raise TypeError(f"{value!r:.40} is not a seed")
+        raise ValueError(f"{brief(value)} is not a seed")
     return value

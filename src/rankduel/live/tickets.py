@@ -44,7 +44,7 @@ class Tickets:
         odds = b"" if first_odds is None else _ODDS.pack(first_odds, second_odds)
         numbers = _NUMBERS.pack(session, number, first, second, issued, expires, len(odds))
         body = numbers + odds + f"{client or ''},{query or ''}".encode()
-        ticket = b2a_base64(self._mac(body) + body, newline=False).translate(_SAFE, b"=").decode()
+        ticket = _encoded(self._mac(body) + body)
         self._made[ticket] = row
         return ticket
 
@@ -60,8 +60,8 @@ class Tickets:
         except ValueError:
             return None
         mac, body = signed[:_MAC], signed[_MAC:]
-        if not hmac.compare_digest(mac, self._mac(body)):
-            return None
+        if not hmac.compare_digest(mac, self._mac(body)) or _encoded(signed) != ticket:
+            return None  # the decoder skips what is not of its alphabet, and ignores the last bits
         session, number, first, second, issued, expires, odds = _NUMBERS.unpack_from(body)
         names = _NUMBERS.size + odds
         first_odds, second_odds = _ODDS.unpack_from(body, _NUMBERS.size) if odds else (None, None)
@@ -76,3 +76,7 @@ class Tickets:
         inner.update(body)
         outer.update(inner.digest())
         return outer.digest()[:_MAC]
+
+
+def _encoded(signed: bytes) -> str:
+    return b2a_base64(signed, newline=False).translate(_SAFE, b"=").decode()

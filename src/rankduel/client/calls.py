@@ -1,0 +1,56 @@
+"""Calls to a service for scripts: a problem that it reports raises as in process, all else is a `StorageError`."""
+
+from time import monotonic
+from typing import Any
+
+from rankduel.client.answers import words
+from rankduel.client.client import key_of
+from rankduel.client.transport import Answer, Failure, Transport
+from rankduel.client.wire import encoded
+from rankduel.errors import StorageError, TournamentExists, UnknownTournament
+from rankduel.live.checked import brief
+
+__all__ = ["Calls"]
+
+_TIMEOUT = 30.0  # seconds for a call
+_LARGEST = 64 << 20  # bytes of an answer
+_ERRORS: dict[str, type[Exception]] = {
+    "/problems/unknown-tournament": UnknownTournament,
+    "/problems/tournament-exists": TournamentExists,
+    "/problems/unknown-ranker": ValueError,
+    "/problems/unknown-duel": ValueError,
+    "/problems/wrong-state": ValueError,
+    "/problems/bad-value": ValueError,
+    "/problems/bad-request": ValueError,
+}
+
+
+class Calls:
+    """Calls that raise what the same would raise in process."""
+
+    def __init__(self, url: str, key: str | None) -> None:
+        self.url = url
+        self._transport = Transport(url, key_of(key))
+        self.close = self._transport.close
+
+    def send(self, verb: str, path: str, body: object = None, *, once: bool = False) -> Any:
+        """The answer to a call; what is wrong raises."""
+        text = None if body is None else encoded(body)
+        try:
+            answer = self._transport.call(verb, path, text, due=monotonic() + _TIMEOUT, largest=_LARGEST, once=once)
+        except Failure as failure:
+            raise StorageError(f"{self.url} does not answer: {words(str(failure))}") from failure
+        if 200 <= answer.status < 300:
+            return answer.value
+        raise self._error(answer)
+
+    def _error(self, answer: Answer) -> Exception:
+        problem = answer.value if isinstance(answer.value, dict) else {}
+        told = words(problem.get("detail") or problem.get("title") or f"status {answer.status}")
+        name = problem.get("type")
+        kind = _ERRORS.get(name, StorageError) if isinstance(name, str) else StorageError
+        if kind is StorageError:
+            return StorageError(f"{self.url} has refused: {told}")
+        if kind is ValueError and "value" in problem and words(problem["value"]) not in told:
+            told = f"{told}, got {brief(problem['value'])}"
+        return kind(f"{told} (at {words(problem['at'])})" if "at" in problem else told)
