@@ -7,6 +7,7 @@ import signal
 import socket
 import threading
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import uvicorn
@@ -17,6 +18,7 @@ from rankduel.live import storage_at
 from rankduel.service.app import make_app
 from rankduel.service.door import Door
 from rankduel.service.keys import KeyRing
+from rankduel.service.limits import Connections
 from rankduel.service.logs import log_to_stderr
 from rankduel.service.protocol import GuardedProtocol
 from rankduel.service.settings import ServiceSettings
@@ -100,11 +102,12 @@ def _bound(settings: ServiceSettings) -> socket.socket:
 
 
 def _config(app: Any, settings: ServiceSettings) -> uvicorn.Config:
+    connections = Connections(settings.connections, settings.connections_per_address)
     return uvicorn.Config(
         app,
         factory=isinstance(app, _App),
         workers=settings.processes,
-        http=GuardedProtocol,
+        http=partial(GuardedProtocol, connections=connections),  # type: ignore[arg-type]  # called, never inspected
         ws="none",
         loop="uvloop",
         lifespan="on",
@@ -113,7 +116,6 @@ def _config(app: Any, settings: ServiceSettings) -> uvicorn.Config:
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        limit_concurrency=settings.connections,
         timeout_worker_healthcheck=_SILENT,
         timeout_keep_alive=round(settings.keep_alive),
         timeout_graceful_shutdown=round(settings.stop_within),
