@@ -26,6 +26,7 @@ ABOUT = {
     "wrong_keys_burst": "wrong keys at once, above that rate",
     "keys_every": "seconds after which a key that was made or revoked elsewhere is known",
     "connections": "at once",
+    "connections_per_address": "at once, of one address; raise it if a proxy on another machine is in front",
     "session": "seconds that somebody who has signed in to the dashboard may stay",
     "keep_alive": "seconds that an idle connection is kept open; longer than your proxy keeps its own",
     "stop_within": "seconds that unfinished requests have after SIGTERM",

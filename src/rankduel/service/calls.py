@@ -97,6 +97,7 @@ class Call:
     parameters: tuple[Parameter, ...] = field(default=())
     media: tuple[str, ...] = ("application/json",)  # of the body
     optional: bool = False  # whether no body is one, too
+    page: bool = False  # whether it is for people, whose addresses may have any parameters
 
     @property
     def name(self) -> str:

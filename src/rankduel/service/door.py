@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from time import perf_counter
 from typing import Any
 from urllib.parse import parse_qsl, unquote_to_bytes
@@ -30,6 +31,14 @@ _HEADERS = [  # of every answer
 _CLOSE = ((b"connection", b"close"),)  # what a client still sends of such a request is not worth reading
 _ONCE_NAMES = ("authorization", "content-length", "content-type", "host")  # of two of them, which one would count?
 _ONCE = {name.encode() for name in _ONCE_NAMES}
+_DRAIN_SECONDS = 1.0  # for the rest of the body of a request that is refused: then the connection is closed
+_LONGEST_LENGTH = 15  # digits of a Content-Length
+_PROXY_NAMES = frozenset(  # headers that a proxy, load balancer or CDN adds
+    b"cdn-loop client-ip fastly-client-ip fly-client-ip forwarded proxy-client-ip "
+    b"true-client-ip via wl-proxy-client-ip x-client-ip x-cluster-client-ip x-host x-http-via x-proxyuser-ip x-real-ip "
+    b"x-remote-addr x-remote-ip x-true-client-ip".split()
+)
+_PROXY_PREFIXES = (b"x-forwarded", b"x-envoy-", b"x-original-", b"x-amzn-", b"x-azure-", b"x-appengine-", b"cf-")
 _lines = Buckets(rate=1, burst=10)  # of the log, for each kind of problem: a broken disk shall not fill it, too
 _encode = msgspec.json.Encoder().encode
 
@@ -62,7 +71,10 @@ class Door:
                 late = Problem("deadline", f"no answer within {self._deadline:g} s", headers=_CLOSE)
                 await _refuse(scope, send, late)
             except Exception as error:
-                await _refuse(scope, send, problem_of(error))
+                problem = problem_of(error)
+                if problem.headers is not _CLOSE and "status" not in scope:
+                    await self._drain(scope, receive)
+                await _refuse(scope, send, problem)
         finally:
             metrics.in_flight -= 1
             seconds = perf_counter() - started
@@ -74,13 +86,29 @@ class Door:
 
     def _fields(self, headers: Sequence[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
         """The headers by name. The host must be known: a page of another site whose name leads here has another one."""
-        fields = dict(headers)
+        fields = {name: value.strip() for name, value in headers}
         host = fields.get(b"host", b"").decode("latin-1")
         if len(fields) < len(headers) and sum(name in _ONCE for name, _ in headers) > len(_ONCE & fields.keys()):
             raise Problem("bad-request", f"of {', '.join(_ONCE_NAMES)} there may be one each")
         if host not in self._hosts:
             raise Problem("bad-host", "the Host header names another server; settings have `hosts`", value=host[:200])
         return fields
+
+    async def _drain(self, scope: Scope, receive: Receive) -> None:
+        """Read what is left of a body, for a short time: a client that is still sending would not see the answer.
+
+        If it has not ended by then, `GuardedProtocol` closes the connection after the answer.
+        """
+        if "body" in scope or any(name == b"expect" for name, _ in scope["headers"]):
+            return
+        size = 0
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_DRAIN_SECONDS):
+                while size <= self.service.settings.largest_body:
+                    message = await receive()
+                    if not message.get("more_body"):
+                        return
+                    size += len(message["body"])
 
 
 class Place:
@@ -111,12 +139,12 @@ class Place:
             allowed = ", ".join(self._calls)
             raise Problem("wrong-method", f"expected {allowed}", value=method, headers=((b"allow", allowed.encode()),))
         headers: dict[bytes, bytes] = scope["fields"]
-        query = _query(call, scope["query_string"])
+        query = {} if call.page else _query(call, scope["query_string"])
         key = ANYBODY if call.scope is None else self._let_in(scope, headers, call, query)
         path = {name: _text(value) if "%" in value else value for name, value in scope["path_params"].items()}
         body = None
         if call.body is not None:
-            raw = await self._read(receive, headers)
+            scope["body"] = raw = await self._read(receive, headers)
             body = self._decoded(call, headers, raw)
         secure = headers.get(b"x-forwarded-proto") == b"https"
         answer = await call.run(Request(self.service, key, path, query, body, secure))
@@ -166,7 +194,11 @@ class Place:
 
     def _check_local(self, address: str, headers: Mapping[bytes, bytes]) -> None:
         """Without any key only this machine comes in, and not a page of another site in a browser on this machine."""
-        if not is_loopback(address) or b"forwarded" in headers or b"x-forwarded-for" in headers:
+        if (
+            not is_loopback(address)
+            or not _PROXY_NAMES.isdisjoint(headers)
+            or any(name.startswith(_PROXY_PREFIXES) for name in headers)
+        ):
             raise Problem("no-key", "without a key only this machine may come in", headers=_CHALLENGE)
         origin = headers.get(b"origin")
         site = headers.get(b"sec-fetch-site", b"none")
@@ -184,7 +216,7 @@ class Place:
     async def _read(self, receive: Receive, headers: Mapping[bytes, bytes]) -> bytes:
         largest = self.service.settings.largest_body
         told = headers.get(b"content-length", b"0")
-        if not told.isdigit() or int(told) > largest:
+        if len(told) > _LONGEST_LENGTH or not told.isdigit() or int(told) > largest:
             raise _too_large(largest)
         message = await receive()
         parts: list[bytes] = []

@@ -1,12 +1,16 @@
 """How much of anything one client may have: rates, sizes, and the names by which the server is called."""
 
 import ipaddress
-from collections import OrderedDict
+import re
+from collections import Counter, OrderedDict
 from collections.abc import Iterable
 from functools import lru_cache
 from time import monotonic
 
-__all__ = ["Buckets", "Hosts", "is_loopback"]
+__all__ = ["Buckets", "Connections", "Hosts", "is_loopback"]
+
+_HOST = re.compile(r"(?:\[([0-9a-f.:]+)\]|([^\[\]:]+))(?::([0-9]{1,5}))?")  # an IPv6 address or a name, and a port
+_LARGEST_PORT = 65_535
 
 
 class Buckets:
@@ -50,17 +54,57 @@ class Hosts:
     def __contains__(self, host: str) -> bool:
         known = self._seen.get(host)
         if known is None:
-            known = _without_port(host.lower()) in self.names
-            if len(self._seen) < 1000:
+            known = _name_in(host.lower()) in self.names
+            if known and len(self._seen) < 1000:
                 self._seen[host] = known
         return known
 
 
-def _without_port(host: str) -> str:
-    if host.startswith("[") and "]" in host:
-        return host[1:].partition("]")[0]
-    name, colon, port = host.rpartition(":")
-    return name if colon and port.isdecimal() else host
+def _name_in(host: str) -> str | None:
+    """The name or address in a Host header, without its port; None if the header is malformed."""
+    parts = _HOST.fullmatch(host)
+    if parts is None or int(parts[3] or 0) > _LARGEST_PORT or (parts[1] is not None and ":" not in parts[1]):
+        return None
+    return parts[1] or parts[2]
+
+
+class Connections:
+    """Open connections, counted together and by address. IPv6 addresses of one /64 network count as one.
+
+    Loopback addresses have no bound of their own: a proxy on this machine brings the connections of all clients.
+
+    >>> connections = Connections(most=3, per_address=2)
+    >>> [connections.add("203.0.113.7") for _ in range(3)]
+    [True, True, False]
+    >>> connections.remove("203.0.113.7")
+    >>> connections.add("203.0.113.8"), connections.add("127.0.0.1")
+    (True, False)
+    """
+
+    def __init__(self, most: int, per_address: int) -> None:
+        self.most, self.per_address = most, per_address
+        self._open: Counter[str] = Counter()
+        self._total = 0
+
+    def add(self, address: str) -> bool:
+        """Count a new connection; whether it is within the bounds. `remove` it in either case when it has ended."""
+        counted_as = _network(address)
+        self._total += 1
+        self._open[counted_as] += 1
+        return self._total <= self.most and (is_loopback(address) or self._open[counted_as] <= self.per_address)
+
+    def remove(self, address: str) -> None:
+        """Count a connection no more."""
+        counted_as = _network(address)
+        self._total -= 1
+        self._open[counted_as] -= 1
+        if not self._open[counted_as]:
+            del self._open[counted_as]
+
+
+def _network(address: str) -> str:
+    """The address, or the /64 network of an IPv6 one: a client has all the addresses of it."""
+    return str(ipaddress.IPv6Network((address.partition("%")[0], 64), strict=False)) if ":" in address else address
 
 
 @lru_cache(maxsize=1000)

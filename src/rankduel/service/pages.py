@@ -118,13 +118,13 @@ def _of(service: Service, t: Tournament) -> tuple[Any, ...]:
 
 _AT = "/t/{name}"
 CALLS = (
-    Call("GET", "/", None, show_page, str),
-    Call("GET", "/new", None, show_page, str),
-    Call("GET", "/sign-in", None, show_page, str),
-    Call("GET", _AT, None, show_page, str),
-    Call("GET", _AT + "/{page}", None, show_page, str),
-    Call("GET", _AT + "/{page}/{item}", None, show_page, str),
-    Call("GET", "/assets/{file}", None, show_file, str),
+    Call("GET", "/", None, show_page, str, page=True),
+    Call("GET", "/new", None, show_page, str, page=True),
+    Call("GET", "/sign-in", None, show_page, str, page=True),
+    Call("GET", _AT, None, show_page, str, page=True),
+    Call("GET", _AT + "/{page}", None, show_page, str, page=True),
+    Call("GET", _AT + "/{page}/{item}", None, show_page, str, page=True),
+    Call("GET", "/assets/{file}", None, show_file, str, page=True),
     Call("POST", "/v1/session", "read", sign_in, dict),
     Call("GET", "/v1/session", "read", session, dict),
     Call("DELETE", "/v1/session", None, sign_out, dict),

@@ -8,6 +8,7 @@ import socket
 import sys
 import threading
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import uvicorn
@@ -18,6 +19,7 @@ from rankduel.live import storage_at
 from rankduel.service.app import make_app
 from rankduel.service.door import Door
 from rankduel.service.keys import KeyRing
+from rankduel.service.limits import Connections
 from rankduel.service.logs import log_to_stderr
 from rankduel.service.protocol import GuardedProtocol
 from rankduel.service.settings import ServiceSettings
@@ -103,11 +105,12 @@ def _bound(settings: ServiceSettings) -> socket.socket:
 
 
 def _config(app: Any, settings: ServiceSettings) -> uvicorn.Config:
+    connections = Connections(settings.connections, settings.connections_per_address)
     return uvicorn.Config(
         app,
         factory=isinstance(app, _App),
         workers=settings.processes,
-        http=GuardedProtocol,
+        http=partial(GuardedProtocol, connections=connections),  # type: ignore[arg-type]  # called, never inspected
         ws="none",
         loop="uvloop",
         lifespan="on",
@@ -116,7 +119,6 @@ def _config(app: Any, settings: ServiceSettings) -> uvicorn.Config:
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        limit_concurrency=settings.connections,
         timeout_worker_healthcheck=_SILENT,
         timeout_keep_alive=round(settings.keep_alive),
         timeout_graceful_shutdown=round(settings.stop_within),

@@ -9,7 +9,6 @@ import hmac
 import secrets
 from collections.abc import Mapping
 from hashlib import sha256
-from http.cookies import CookieError, SimpleCookie
 from time import time as now
 
 from rankduel.service.keys import Key, KeyRing
@@ -18,6 +17,7 @@ from rankduel.service.problems import Problem
 __all__ = ["Sessions"]
 
 _NAME = "rankduel_session"
+_COOKIE = f"{_NAME}=".encode()
 _TOKEN = b"x-rankduel-token"
 _READING = ("GET", "HEAD")
 
@@ -51,13 +51,10 @@ class Sessions:
 
     def key_of(self, headers: Mapping[bytes, bytes], method: str, ring: KeyRing) -> Key | None:
         """The key of a request's session; None without a cookie of ours."""
-        try:
-            cookie = SimpleCookie(headers[b"cookie"].decode("latin-1")).get(_NAME)
-        except CookieError:
-            return None
+        cookie = _own_cookie(headers[b"cookie"])
         if cookie is None:
             return None
-        told, _, signature = cookie.value.rpartition(".")
+        told, _, signature = cookie.rpartition(".")
         id, expires, _ = [*told.split("."), "", ""][:3]
         key = ring.known(id)
         right = hmac.compare_digest(signature.encode(), self._signed("session", told).encode())
@@ -75,3 +72,15 @@ class Sessions:
     def _header(self, value: str, seconds: float, *, secure: bool = False) -> bytes:
         header = f"{_NAME}={value}; Path=/; Max-Age={seconds:.0f}; HttpOnly; SameSite=Strict"
         return (header + "; Secure" * secure).encode()
+
+
+def _own_cookie(header: bytes) -> str | None:
+    """The value of our cookie among others, in linear time.
+
+    >>> _own_cookie(b"theme=dark; rankduel_session=a.1.b.c; x=y"), _own_cookie(b"x_rankduel_session=a")
+    ('a.1.b.c', None)
+    """
+    for cookie in map(bytes.strip, header.split(b";")):
+        if cookie.startswith(_COOKIE):
+            return cookie[len(_COOKIE) :].decode("latin-1")
+    return None

@@ -31,6 +31,7 @@ class ServiceSettings:
     session: float = 43_200.0  # how long somebody who has signed in to the dashboard may stay
     keys_every: float = 1.0  # how often stored keys are read again: a revoked key is refused after that
     connections: int = 1_000  # at once; more are told to come back
+    connections_per_address: int = 200  # at once, of one address (IPv6: of one /64 network) that is not loopback
     keep_alive: float = 75.0
     stop_within: float = 15.0  # requests that are not answered by then, after SIGTERM, are given up
     access_log: bool = False
@@ -39,7 +40,7 @@ class ServiceSettings:
         object.__setattr__(self, "hosts", tuple(self.hosts))
         if isinstance(self.port, bool) or not isinstance(self.port, int) or not 0 <= self.port <= 65_535:
             raise ValueError(f"port must be a whole number from 0 to 65535, got {self.port!r}")
-        whole = ("processes", "largest_body", "connections")
+        whole = ("processes", "largest_body", "connections", "connections_per_address")
         for name in whole:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
