@@ -11,6 +11,8 @@ from msgspec.json import encode
 
 from rankduel.live import Tournament
 from rankduel.service.keys import Key
+from rankduel.service.limits import Buckets
+from rankduel.service.problems import too_many_requests
 
 if TYPE_CHECKING:
     from rankduel.service.reads import ReadPool
@@ -41,6 +43,13 @@ class Request:
     query: dict[str, Any]  # the parameters behind the ?, checked
     body: Any
     secure: bool = False  # whether it came by HTTPS, as a proxy says
+    rates: Buckets | None = None  # the rate limit that it counts towards,
+    counted_as: str = ""  # under this name
+
+    def charge(self, items: int) -> None:
+        """Count a request as so many towards its rate limit, or refuse it. It has been counted as one already."""
+        if self.rates is not None and (wait := self.rates.take(self.counted_as, items - 1)) > 0:
+            raise too_many_requests(wait)
 
     @property
     def by(self) -> str:

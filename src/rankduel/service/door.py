@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from rankduel.service.calls import Call, Parameter, Plain, Request, Stream
 from rankduel.service.keys import ANYBODY, LOOPBACK, Key
 from rankduel.service.limits import Buckets, Hosts, is_loopback
-from rankduel.service.problems import Problem, problem_of
+from rankduel.service.problems import Problem, problem_of, too_many_requests
 from rankduel.service.service import Service
 
 __all__ = ["Door", "Place", "reply"]
@@ -147,7 +147,8 @@ class Place:
             scope["body"] = raw = await self._read(receive, headers)
             body = self._decoded(call, headers, raw)
         secure = headers.get(b"x-forwarded-proto") == b"https"
-        answer = await call.run(Request(self.service, key, path, query, body, secure))
+        counted_as = scope.get("counted_as", "")
+        answer = await call.run(Request(self.service, key, path, query, body, secure, self._buckets, counted_as))
         if isinstance(answer, Stream):
             await _stream(scope, receive, send, answer)
             return
@@ -164,12 +165,12 @@ class Place:
         in_address = query.pop("key", None)
         if not ring.made:
             self._check_local(address, headers)
-            self._count(address)
+            self._count(scope, address)
             return LOOPBACK
         if b"cookie" in headers and b"authorization" not in headers and in_address is None:
             signed_in = self.service.sessions.key_of(headers, scope["method"], ring)
             if signed_in is not None:
-                return self._allow(signed_in, call, signed_in.id)
+                return self._allow(scope, signed_in, call, signed_in.id)
         shown = headers.get(b"authorization", b"").decode("latin-1")
         scheme, _, text = shown.partition(" ")
         if in_address is not None:
@@ -179,17 +180,18 @@ class Place:
         key = ring.find(text.strip())
         if key is None:
             if (wait := self._wrong.take(address)) > 0:
-                raise Problem("too-many-wrong-keys", "come back later", headers=_retry(wait))
+                raise too_many_requests(wait, "too-many-wrong-keys")
             raise Problem("wrong-key", "it is not known here, or was revoked", headers=_CHALLENGE)
         if in_address is not None and key.scopes != ("ingest",):
             raise Problem("wrong-scope", "a key in an address may have no scope but ingest", value=list(key.scopes))
-        return self._allow(key, call, key.id if in_address is None else f"{key.id} {address}")  # in an address: public
+        counted_as = key.id if in_address is None else f"{key.id} {address}"  # in an address: public
+        return self._allow(scope, key, call, counted_as)
 
-    def _allow(self, key: Key, call: Call, counted_as: str) -> Key:
+    def _allow(self, scope: Scope, key: Key, call: Call, counted_as: str) -> Key:
         assert call.scope is not None
         if not key.may(call.scope):
             raise Problem("wrong-scope", f"this needs the scope {call.scope}", value=list(key.scopes))
-        self._count(counted_as)
+        self._count(scope, counted_as)
         return key
 
     def _check_local(self, address: str, headers: Mapping[bytes, bytes]) -> None:
@@ -207,9 +209,10 @@ class Place:
         ):
             raise Problem("cross-site", "make a key", value=(origin or site).decode("latin-1")[:200])
 
-    def _count(self, who: str) -> None:
+    def _count(self, scope: Scope, who: str) -> None:
+        scope["counted_as"] = who
         if (wait := self._buckets.take(who)) > 0:
-            raise Problem("too-many-requests", "come back later", headers=_retry(wait))
+            raise too_many_requests(wait)
 
     # What
 
@@ -262,10 +265,6 @@ def _too_large(largest: int) -> Problem:
 
 
 _CHALLENGE = ((b"www-authenticate", b'Bearer realm="rankduel"'),)
-
-
-def _retry(wait: float) -> tuple[tuple[bytes, bytes], ...]:
-    return ((b"retry-after", b"%d" % (wait + 1)),)
 
 
 def _text(part: str) -> str:

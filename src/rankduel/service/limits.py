@@ -27,13 +27,14 @@ class Buckets:
         self.rate, self.burst, self.most = rate, burst, most
         self._levels: OrderedDict[str, tuple[float, float]] = OrderedDict()  # tokens, and when they were counted
 
-    def take(self, who: str, *, at: float | None = None) -> float:
-        """Take a token; if there is none, the seconds until there is one, else 0."""
+    def take(self, who: str, cost: float = 1, *, at: float | None = None) -> float:
+        """Take tokens; if there are too few, the seconds until there are enough, else 0. None costs more than all."""
         time = monotonic() if at is None else at
         level, counted = self._levels.pop(who, (self.burst, time))
         level = min(self.burst, level + (time - counted) * self.rate)
-        wait = 0.0 if level >= 1 else (1 - level) / self.rate
-        self._levels[who] = (level if wait else level - 1), time
+        cost = min(cost, self.burst)
+        wait = 0.0 if level >= cost else (cost - level) / self.rate
+        self._levels[who] = (level if wait else level - cost), time
         if len(self._levels) > self.most:
             self._levels.popitem(last=False)
         return wait

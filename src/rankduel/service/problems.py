@@ -5,7 +5,7 @@ from typing import Any
 
 from rankduel.errors import BrokenTournament, StorageError, TournamentExists, UnknownDuel, UnknownTournament
 
-__all__ = ["PROBLEMS", "Kind", "Problem", "problem_of"]
+__all__ = ["PROBLEMS", "Kind", "Problem", "problem_of", "too_many_requests"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +77,11 @@ class Problem(Exception):  # noqa: N818 - what RFC 9457 calls it
         kind = self.kind
         told = {"type": kind.type, "title": kind.title, "status": kind.status, "detail": self.detail}
         return told | {name: value for name, value in self.more.items() if value is not None}
+
+
+def too_many_requests(wait_seconds: float, kind: str = "too-many-requests") -> Problem:
+    """The problem of a client that is over its rate limit, and when it may come back."""
+    return Problem(kind, "come back later", headers=((b"retry-after", b"%d" % (wait_seconds + 1)),))
 
 
 _NAMES: dict[type[Exception], str] = {

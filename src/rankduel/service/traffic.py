@@ -169,6 +169,7 @@ async def ingest(request: Request) -> Ingested:
         read = await service.off(read_events, request.body)
     except TypeError as error:
         raise Problem("bad-value", str(error)) from None
+    request.charge(len(read))
     errors = {place: one for place, one in enumerate(read) if isinstance(one, str)}
     if len(errors) == len(read):
         raise Problem("bad-value", errors[0][:1000] if errors else "expected an event")
