@@ -28,7 +28,7 @@ class Keeper:
         self.memory = memory
         self._windows: dict[Guardrail, GuardrailWindow] = {}
         self._logged = -_LOG_INTERVAL_SECONDS
-        self.guard()  # guardrails count from here on
+        self._step("check guardrails", self.guard, [])  # they count from here on
 
     def look(self) -> None:
         """Do everything that is due. A step that fails does not keep the others from running, and is tried again.

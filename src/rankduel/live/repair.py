@@ -21,7 +21,7 @@ __all__ = ["repair"]
 
 _ROWS_AT_ONCE = 10_000
 _BY = "rankduel storage verify --repair"
-_STATES = {"late": ("late", "expired")}  # counters that a duel in that state has added to, where not just its own
+_STATES = {"issued": (), "shown": (), "late": ("late", "expired")}  # their counters; other states have one of their own
 
 
 class _Bad(NamedTuple):
@@ -78,7 +78,7 @@ def _bad_events(storage: SqlStorage, name: str) -> tuple[list[_Bad], int]:
             except Exception as error:
                 if number == 1:
                     raise StorageError(f"its first event cannot be replayed: {error}") from error
-                bad[number] = _Bad(number, kind, body, f"{error}"[:500])
+                bad[number] = _Bad(number, kind, body, f"{type(error).__name__}: {error}"[:500])
         if state is None:
             raise StorageError("its journal is empty")
         if len(bad) == found:
@@ -116,10 +116,12 @@ def _set_aside(storage: SqlStorage, name: str, bad: list[_Bad], rankers: int) ->
             counts.update(_void_duel(storage, owner, body["body"]) if event.kind == "told" else {})
         if bad:
             storage.write("DELETE FROM snapshots WHERE tournament = ? AND number >= ?", [(owner, bad[0].number)])
+        add = (
+            "INSERT INTO counters (tournament, name, value) VALUES (?, ?, ?) "
+            "ON CONFLICT (tournament, name) DO UPDATE SET value = counters.value + excluded.value"
+        )
         for counter, by in counts.items():
-            storage.write(
-                "UPDATE counters SET value = value + ? WHERE tournament = ? AND name = ?", [(by, owner, counter)]
-            )
+            storage.write(add, [(owner, counter, by)])
     return len(deleted)
 
 

@@ -60,7 +60,8 @@ class State:
             try:
                 self.apply(event)
             except Exception as error:
-                raise BrokenTournament(f"event {event.number} ({event.kind}) cannot be replayed: {error}") from error
+                why = f"{type(error).__name__}: {error}"
+                raise BrokenTournament(f"event {event.number} ({event.kind}) cannot be replayed: {why}") from error
 
     def begin(self, session: int) -> None:
         """Choose duels with random numbers that no other session has."""

@@ -274,9 +274,8 @@ class Tournament(Seen):
     def _check_page(self, page: Interleaved) -> None:
         """Raise ValueError if the interleaving of this tournament did not make a page: clicks could not be credited."""
         if page.method != self.method.name:
-            raise ValueError(
-                f"a page made by {brief(page.method)}: the pages of {self.name!r} are {self.method.name!r}"
-            )
+            uses = f"tournament {self.name!r} uses {self.method.name!r}"
+            raise ValueError(f"the page was made by {brief(page.method)}, but {uses}")
 
     def known(self, query_ids: Iterable[str]) -> set[str]:
         """Those of these queries that have a duel here."""
