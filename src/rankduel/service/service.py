@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
+from msgspec.json import decode, encode
+
 from rankduel.errors import StorageError
 from rankduel.live import LiveDuel, Tournament
 from rankduel.live.storage import Told
@@ -63,10 +65,10 @@ class Service:
     async def end(self) -> None:
         """Write what is left, and let go of the storage."""
         self.ready = False
+        self.reads.close()
+        self.replays.close()
         if self._watch is not None:
             self._watch.cancel()
-            self.reads.close()
-            self.replays.close()
             await self.off(self.house.close)
         self._threads.shutdown()
 
@@ -78,6 +80,10 @@ class Service:
         """A tournament by its name."""
         t = self.house.tournaments.get(name)
         return t if t is not None else await self.off(self.house.open, name)
+
+    async def names(self) -> list[str]:
+        """All tournaments of the storage, in alphabetical order, for somebody who reads."""
+        return decode(await self.reads.answer("names", lambda: encode(self.house.names())), type=list[str])
 
     async def ask(self, t: Tournament, asked: Sequence[tuple[str | None, str | None]]) -> list[LiveDuel]:
         """Ask a tournament. Only where other processes write, too, that has to wait for the storage."""

@@ -39,7 +39,7 @@ T = TypeVar("T")
 async def list_tournaments(request: Request) -> Plain:
     """All tournaments, by name."""
     service, limit, after = request.service, request.query["limit"], request.query.get("after", "")
-    names = [name for name in await service.reads.run(service.house.names) if name > after]
+    names = [name for name in await service.names() if name > after]
     page = [await service.tournament(name) for name in names[:limit]]
     next = page[-1].name if len(names) > limit else None
     key = "tournaments", next, *(t.name for t in page)
