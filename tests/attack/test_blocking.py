@@ -11,6 +11,7 @@ import pytest
 
 import rankduel as rd
 from postgres.server import Server as Postgres
+from rankduel.live import Receipt
 from service.servers import Client, Server, serving
 
 FIRST = rd.Outcome.FIRST
@@ -105,11 +106,11 @@ def timed(t: rd.Tournament, query: str) -> tuple[float, str | None]:
 def test_a_locked_tournament_keeps_no_other_one_waiting(both: tuple[str, rd.Tournament, rd.Tournament]) -> None:
     """While a session holds the row of one, the other is asked and told; its own asks get the baseline soon."""
     url, one, two = both
-    waiting: list[rd.Tournament] = []
+    waiting: list[Receipt] = []
     duel = one.ask("before")
     with psycopg.connect(url) as lock:
         lock.execute("SELECT 1 FROM rankduel.tournaments WHERE name = 'one' FOR UPDATE")
-        thread = threading.Thread(target=lambda: waiting.append(one.tell(duel, FIRST)))  # type: ignore[arg-type,func-returns-value]
+        thread = threading.Thread(target=lambda: waiting.append(one.tell(duel, FIRST)))
         thread.start()
         seconds, why = timed(one, "locked")
         assert why == "storage"
@@ -122,7 +123,7 @@ def test_a_locked_tournament_keeps_no_other_one_waiting(both: tuple[str, rd.Tour
         assert not waiting
         lock.rollback()
     thread.join()
-    assert [receipt.status for receipt in waiting] == ["accepted"]  # type: ignore[attr-defined]
+    assert [receipt.status for receipt in waiting] == ["accepted"]
     assert timed(one, "after")[1] is None
     assert (one.counts.told, two.counts.told) == (1, 5)
 

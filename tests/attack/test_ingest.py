@@ -11,7 +11,7 @@ import rankduel as rd
 from rankduel.interleaving import TeamDraftInterleaving
 from rankduel.live import Guardrail, Signal, Status, storage_at
 from rankduel.live.page import MAX_SIGNALS_PER_DUEL
-from rankduel.live.storage import Noted
+from rankduel.live.storage import Batch, Committed, Noted
 from rankduel.service import new_key
 from service.servers import Client, Server, serving
 from service.test_events import event
@@ -23,7 +23,7 @@ def url(tmp_path: Path) -> str:
 
 
 def begin(url: str, **more: Any) -> rd.Tournament:
-    given = {"rankers": ["a", "b", "c"], "seed": 1, "storage": url}
+    given: dict[str, Any] = {"rankers": ["a", "b", "c"], "seed": 1, "storage": url}
     return rd.Tournament.create("search", **given | more)
 
 
@@ -78,15 +78,20 @@ def test_counters_of_an_older_version_are_folded(url: str) -> None:
         assert t.health().signals == {"other": 1000, "click": 2}
 
 
-def test_a_duel_takes_a_bounded_number_of_signals(url: str) -> None:
+def test_a_duel_takes_a_bounded_number_of_signals(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Clicks of one browser beyond the limit of a duel are dropped, soon without a write; other duels go on."""
     with begin(url) as t:
         t.ask("q"), t.ask("other")
         statuses = t.observe([signal("q", number) for number in range(1000)])
         assert statuses == [Status.ACCEPTED] * MAX_SIGNALS_PER_DUEL + [Status.LIMIT] * (1000 - MAX_SIGNALS_PER_DUEL)
-        written: list[Any] = []
+        written: list[Batch] = []
         commit = t.storage.commit
-        t.storage.commit = lambda batch: (written.append(batch), commit(batch))[1]  # type: ignore[method-assign]
+
+        def watched(batch: Batch) -> Committed:
+            written.append(batch)
+            return commit(batch)
+
+        monkeypatch.setattr(t.storage, "commit", watched)
         assert set(t.observe([signal("q", number) for number in range(1000, 2000)])) == {Status.LIMIT}
         assert [len(entries) for batch in written for entries in batch.values()] == [1]  # a counter
         assert t.observe([signal("other", 1)]) == [Status.ACCEPTED]

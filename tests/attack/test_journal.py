@@ -2,7 +2,6 @@
 
 import json
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -102,13 +101,13 @@ POISONS = {
 
 
 @pytest.fixture(params=POISONS)
-def poisoned(url: str, request: pytest.FixtureRequest) -> Iterator[str]:
+def poisoned(url: str, request: pytest.FixtureRequest) -> str:
     for name in ("good", "sick"):
         with begin(url, name) as t:
             for _ in range(5):
                 t.tell(t.ask(), FIRST)
     poison(url, "sick", *POISONS[request.param])
-    yield url
+    return url
 
 
 def test_a_broken_tournament_keeps_no_other_one_closed(poisoned: str) -> None:
@@ -168,6 +167,5 @@ def test_duels_of_unknown_rankers_are_deleted_by_repair(url: str) -> None:
 
 def test_a_broken_tournament_is_shown_without_the_path(poisoned: str, tmp_path: Path) -> None:
     """The reason names no path of the server."""
-    with serving(poisoned) as server:
-        with Client(server.port) as client:
-            assert str(tmp_path).encode() not in client.get("/v1/overviews").raw
+    with serving(poisoned) as server, Client(server.port) as client:
+        assert str(tmp_path).encode() not in client.get("/v1/overviews").raw

@@ -23,7 +23,7 @@ def url(tmp_path: Path) -> str:
 
 
 def begin(url: str, **more: Any) -> rd.Tournament:
-    given = {"rankers": ["a", "b", "c"], "attribution": {"window": 0.001}, "seed": 1}
+    given: dict[str, Any] = {"rankers": ["a", "b", "c"], "attribution": {"window": 0.001}, "seed": 1}
     return rd.Tournament.create("search", storage=url, **given | more)
 
 
@@ -102,7 +102,7 @@ def test_a_step_that_fails_does_not_stop_the_others(
     url: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Where resolving raises, duels still expire and guardrails are still checked; health says so, the log once."""
-    checked = []
+    checked: list[int] = []
     with begin(url, expires_after=0.05, guardrails=[Guardrail("error", 0.1)]) as t:
         duel = t.ask()
         keeper = t._keeper

@@ -11,12 +11,12 @@ from rankduel.interleaving import Interleaved
 from rankduel.live.checked import brief, name, number, whole
 from rankduel.live.signals import Shown, Signal
 
-__all__ = ["MOST", "read_events", "read_page"]
+__all__ = ["FIRST_TIME", "LAST_TIME", "LONGEST_OBJECT", "MOST", "read_events", "read_page"]
 
 MOST = 1_000  # events at once
-_LONGEST_OBJECT = 256  # characters, as UBI has it
+LONGEST_OBJECT = 256  # characters, as UBI has it
 _PLACES = 1_000  # documents of a page
-_START, _END = 946_684_800, 4_102_444_800  # the years 2000 to 2099: seconds taken for milliseconds are in 1970
+FIRST_TIME, LAST_TIME = 946_684_800, 4_102_444_800  # the years 2000 to 2099: seconds taken for milliseconds are in 1970
 
 
 def read_events(given: Mapping[str, Any] | Iterable[Any] | str | bytes) -> list[Signal | Shown | str]:
@@ -135,7 +135,7 @@ def _time(value: object) -> float:
         seconds = value / 1000
     if math.isnan(seconds):
         raise ValueError(f"timestamp must be ISO 8601 or milliseconds since 1970, got {brief(value)}")
-    if not _START <= seconds < _END:
+    if not FIRST_TIME <= seconds < LAST_TIME:
         raise ValueError(f"timestamp must be in the years 2000 to 2099 (milliseconds, not seconds), got {brief(value)}")
     return seconds
 
@@ -144,7 +144,7 @@ def _document(what: str, value: object) -> str | int:
     """UBI's ids of objects may be whole numbers."""
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63:
         return value
-    return name(what, value, _LONGEST_OBJECT)
+    return name(what, value, LONGEST_OBJECT)
 
 
 def read_page(stored: object) -> Interleaved:

@@ -4,10 +4,14 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from rankduel.live.checked import LONGEST
 from rankduel.live.settings import MAX_RANKERS
+from rankduel.live.ubi import LONGEST_OBJECT
 
 __all__ = [
     "MOST",
+    "NAME_PATTERN",
+    "PRINTABLE",
     "Ask",
     "Asked",
     "Broken",
@@ -48,17 +52,32 @@ __all__ = [
 
 MOST = 1000  # items of a batch
 
-Name = Annotated[str, Meta(min_length=1, max_length=200, description="Printable characters; never opened or fetched.")]
+PRINTABLE = "Printable characters: no control, format, private-use or unassigned ones, no separator but the space."
+NAME_PATTERN = "^[^\\x00-\\x1f\\x7f-\\xa0\\xad]+$"  # what a pattern can say of it; the description says all
+Name = Annotated[
+    str,
+    Meta(min_length=1, max_length=LONGEST, description=PRINTABLE, extra_json_schema={"pattern": NAME_PATTERN}),
+]
+Options = Annotated[
+    dict[str, Any], Meta(extra_json_schema={"additionalProperties": {"type": ["number", "string", "null"]}})
+]
 Share = Annotated[float, Meta(ge=0, le=1)]
 Cap = Annotated[int, Meta(ge=0, le=2**53)]
 Words = Annotated[str, Meta(max_length=1000)]
 Rankers = Annotated[list[Name], Meta(min_length=1, max_length=MAX_RANKERS)]
+MoreRankers = Annotated[
+    list[Name],
+    Meta(min_length=1, max_length=MAX_RANKERS - 1, description=f"In total a tournament has {MAX_RANKERS:,} at most."),
+]
 OutcomeWord = Literal["first", "second", "tie"]
 OutcomeOut = Annotated[str, Meta(extra_json_schema={"enum": ["first", "second", "tie"]})]
 StatusWord = Annotated[str, Meta(extra_json_schema={"enum": ["accepted", "duplicate", "conflict", "late", "unknown"]})]
 ServeWord = Annotated[str, Meta(extra_json_schema={"enum": ["duel", "baseline", "winner"]})]
 StateWord = Annotated[str, Meta(extra_json_schema={"enum": ["running", "paused", "stopped"]})]
-DocumentId = Annotated[str, Meta(max_length=500)] | int
+DocumentId = (
+    Annotated[str, Meta(min_length=1, max_length=LONGEST_OBJECT, description=PRINTABLE)]
+    | Annotated[int, Meta(ge=-(2**63) + 1, le=2**63 - 1)]
+)
 
 
 class Body(Struct, forbid_unknown_fields=True):
@@ -78,9 +97,9 @@ class Create(Body):
     name: Name
     rankers: Rankers
     bandit: Annotated[str, Meta(max_length=1000, examples=["CertifiedSparring(delta=0.01)"])] | None = None
-    parameters: dict[str, Any] = {}  # of the bandit, by name
-    delta: Annotated[float, Meta(gt=0, lt=1)] | None = None  # of the certified flagship
-    tolerance: Annotated[float, Meta(ge=0, lt=0.5)] | None = None
+    parameters: Options = {}  # of the bandit, by name
+    delta: Annotated[float, Meta(gt=0, le=0.5)] | None = None  # of the certified flagship
+    tolerance: Annotated[float, Meta(gt=0, le=0.25)] | None = None
     baseline: Name | None = None
     interleaving: Annotated[str, Meta(max_length=1000)] | UnsetType = UNSET
     attribution: dict[str, Any] | UnsetType = UNSET
@@ -115,7 +134,7 @@ class Reason(Body):
 class RankersIn(Body):
     """Rankers that join a tournament."""
 
-    rankers: Rankers
+    rankers: MoreRankers
     reason: Words = ""
 
 

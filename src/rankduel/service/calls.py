@@ -88,7 +88,8 @@ class Parameter:
     about: str
     default: int | None = None  # of a number; None: a string
     least: int = 0
-    most: int = 0
+    most: int = 500  # of a number, or characters of a string
+    pattern: str | None = None  # of a string
 
 
 @dataclass(frozen=True, slots=True)

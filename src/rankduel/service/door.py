@@ -295,6 +295,8 @@ def _query(call: Call, raw: bytes) -> dict[str, Any]:
 
 def _value(parameter: Parameter, text: str) -> Any:
     if parameter.default is None:
+        if len(text) > parameter.most:
+            raise Problem("bad-value", f"{parameter.name} has at most {parameter.most} characters", value=text[:200])
         return text
     if not (text.isascii() and text.isdecimal() and len(text) < 16 and parameter.least <= int(text) <= parameter.most):
         expected = f"a whole number from {parameter.least} to {parameter.most}"

@@ -120,7 +120,7 @@ async def cards(request: Request) -> Plain:
     """All tournaments, as the dashboard lists them."""
     service = request.service
     try:
-        names = await service.reads.run(service.house.names)
+        names = await service.names()
     except StorageError:
         names = sorted((*service.house.tournaments, *service.house.broken))
     shown = [(t, service.outlooks.of(t)) for t in await service.open_among(names)]

@@ -6,6 +6,10 @@ from typing import Any
 
 import msgspec
 
+from rankduel.live.checked import LONGEST
+from rankduel.live.ubi import FIRST_TIME, LAST_TIME, LONGEST_OBJECT
+from rankduel.live.ubi import MOST as MAX_EVENTS
+from rankduel.service.bodies import NAME_PATTERN, PRINTABLE
 from rankduel.service.calls import Call, Parameter
 from rankduel.service.problems import PROBLEMS
 
@@ -75,28 +79,55 @@ def _operation(call: Call, schema_of: dict[str, Any]) -> dict[str, Any]:
 
 
 _JSON = ("application/json",)
+_NAME = {"type": "string", "minLength": 1, "maxLength": LONGEST, "description": PRINTABLE, "pattern": NAME_PATTERN}
+_DOCUMENT = {
+    "anyOf": [
+        {**_NAME, "maxLength": LONGEST_OBJECT},
+        {"type": "integer", "minimum": -(2**63) + 1, "maximum": 2**63 - 1},
+        {"type": "null"},
+    ]
+}
 _EVENT = {
     "type": "object",
     "description": "An event of UBI 1.3; other fields are ignored, and never kept.",
     "required": ["query_id", "action_name", "timestamp"],
     "properties": {
-        "query_id": {"type": "string", "minLength": 1, "maxLength": 200},
-        "action_name": {"type": "string", "minLength": 1, "maxLength": 200},
-        "timestamp": {"description": "ISO 8601, or milliseconds since 1970.", "type": ["string", "number"]},
-        "event_id": {"type": "string", "minLength": 1, "maxLength": 200},
-        "event_attributes": {"type": "object"},
+        "query_id": _NAME,
+        "action_name": _NAME,
+        "timestamp": {
+            "description": "ISO 8601 (UTC without a zone), or milliseconds since 1970; in the years 2000 to 2099.",
+            "anyOf": [
+                {"type": "string"},
+                {"type": "number", "minimum": 1000 * FIRST_TIME, "exclusiveMaximum": 1000 * LAST_TIME},
+            ],
+        },
+        "event_id": {"anyOf": [_NAME, {"type": "null"}]},
+        "event_attributes": {
+            "type": ["object", "null"],
+            "properties": {
+                "object": {"type": ["object", "null"], "properties": {"object_id": _DOCUMENT}},
+                "position": {
+                    "type": ["object", "null"],
+                    "properties": {"ordinal": {"type": ["integer", "null"], "minimum": 0, "maximum": 2**63 - 1}},
+                },
+                "dwell": {"type": ["number", "null"], "minimum": 0, "exclusiveMaximum": 1e300},
+                "shown": {"type": ["object", "null"], "description": "For impressions: as `Interleaved.to_dict`."},
+            },
+        },
     },
 }
-_EVENTS = {"oneOf": [_EVENT, {"type": "array", "items": _EVENT, "minItems": 1, "maxItems": 1000}]}
+_EVENTS = {"oneOf": [_EVENT, {"type": "array", "items": _EVENT, "minItems": 1, "maxItems": MAX_EVENTS}]}
 
 
 def _in_path(name: str) -> dict[str, Any]:
-    schema = {"type": "string", "minLength": 1}
+    schema = {"type": "string", "minLength": 1, "maxLength": LONGEST}
     return {"name": name, "in": "path", "required": True, "schema": schema}
 
 
 def _in_query(parameter: Parameter) -> dict[str, Any]:
-    schema: dict[str, Any] = {"type": "string", "maxLength": 500}
+    schema: dict[str, Any] = {"type": "string", "maxLength": parameter.most}
+    if parameter.pattern is not None:
+        schema["pattern"] = parameter.pattern
     if parameter.default is not None:
         bounds = {"minimum": parameter.least, "maximum": parameter.most, "default": parameter.default}
         schema = {"type": "integer", **bounds}

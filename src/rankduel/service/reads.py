@@ -65,7 +65,7 @@ class ReadPool:
                 flight.future.cancel()  # nobody wants it any more
 
     async def run(self, work: Callable[..., T], *given: Any) -> T:
-        """The result of something short, whoever else waits."""
+        """The result of work of the server itself: it waits for its turn, however many wait."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, work, *given)
 
     def _begin(self, key: Hashable, work: Work, version: Version | None) -> _Flight:

@@ -7,6 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any, TypeVar
 
+from msgspec.json import decode, encode
+
 from rankduel.errors import BrokenTournament, StorageError
 from rankduel.live import LiveDuel, Tournament
 from rankduel.live.storage import Told
@@ -64,10 +66,10 @@ class Service:
     async def end(self) -> None:
         """Write what is left, and let go of the storage."""
         self.ready = False
+        self.reads.close()
+        self.replays.close()
         if self._watch is not None:
             self._watch.cancel()
-            self.reads.close()
-            self.replays.close()
             await self.off(self.house.close)
         self._threads.shutdown()
 
@@ -94,6 +96,10 @@ class Service:
         failing = sum(t.health().maintenance is not None for t in list(house.tournaments.values()))
         told = [f"{len(house.broken)} tournaments cannot be opened"] if house.broken else []
         return [*told, f"maintenance fails in {failing} tournaments"] if failing else told
+
+    async def names(self) -> list[str]:
+        """All tournaments of the storage, in alphabetical order, for somebody who reads."""
+        return decode(await self.reads.answer("names", lambda: encode(self.house.names())), type=list[str])
 
     async def ask(self, t: Tournament, asked: Sequence[tuple[str | None, str | None]]) -> list[LiveDuel]:
         """Ask a tournament: at once, or in a thread where the storage must be read."""

@@ -41,7 +41,7 @@ T = TypeVar("T")
 async def list_tournaments(request: Request) -> Plain:
     """All tournaments, by name."""
     service, limit, after = request.service, request.query["limit"], request.query.get("after", "")
-    names = [name for name in await service.reads.run(service.house.names) if name > after]
+    names = [name for name in await service.names() if name > after]
     page = await service.open_among(names[:limit])
     broken = broken_among(service, names[:limit])
     next = names[limit - 1] if len(names) > limit else None
@@ -206,18 +206,19 @@ def open_body(body: dict[str, Any]) -> dict[str, Any]:
 _AT = "/v1/tournaments/{name}"
 _LIMIT = Parameter("limit", "Lines of a page.", default=100, least=1, most=1000)
 _AFTER = Parameter("after", "The `next` of the page before.", default=0, least=0, most=2**48)
-_AFTER_TEXT = Parameter("after", "The `next` of the page before.")
+_AFTER_NAME = Parameter("after", "The `next` of the page before.")
+_AFTER_DUEL = Parameter("after", "The `next` of the page before.", most=19, pattern="^[0-9]+-[0-9]+$")
 LINES = (_LIMIT, _AFTER)
 NONE = ("unknown-tournament",)
 CALLS = (
-    Call("GET", "/v1/tournaments", "read", list_tournaments, Tournaments, parameters=(_LIMIT, _AFTER_TEXT)),
+    Call("GET", "/v1/tournaments", "read", list_tournaments, Tournaments, parameters=(_LIMIT, _AFTER_NAME)),
     Call("GET", _AT, "read", show_tournament, TournamentOut, problems=NONE),
     Call("GET", _AT + "/rankers", "read", rankers, RankersOut, problems=NONE, parameters=LINES),
     Call("GET", _AT + "/leaderboard", "read", leaderboard, Leaderboard, problems=NONE, parameters=LINES),
     Call("GET", _AT + "/timeline", "read", timeline, Timeline, problems=NONE, parameters=LINES),
     Call("GET", _AT + "/preferences", "read", preferences, Preferences, problems=NONE, parameters=LINES),
     Call("GET", _AT + "/decision", "read", decision, DecisionOut, problems=NONE),
-    Call("GET", _AT + "/duels", "read", duels, KnownDuels, problems=NONE, parameters=(_LIMIT, _AFTER_TEXT)),
+    Call("GET", _AT + "/duels", "read", duels, KnownDuels, problems=NONE, parameters=(_LIMIT, _AFTER_DUEL)),
     Call("GET", _AT + "/health", "read", health, HealthOut, problems=NONE),
     Call("GET", _AT + "/journal", "read", journal, JournalPage, problems=NONE, parameters=LINES),
 )
