@@ -20,7 +20,7 @@ from rankduel.types import Outcome
 
 PAGE = TeamDraftInterleaving().interleave(["a", "b", "c"], ["c", "d"], k=3, seed=1)
 CLICK = Signal("q-1", "click", "d4", 2, 1_800_000_000.0, None, "e-1")
-COUNTS = dict.fromkeys(("issued", "shown", "resolved", "no_signal", "expired", "late", "void"), 3)
+COUNTS = dict.fromkeys(("issued", "shown", "resolved", "no_signal", "expired", "late", "void", "failed"), 3)
 SETTINGS = {
     "bandit": "CertifiedSparring(delta=0.05)",
     "interleaving": "TeamDraftInterleaving()",
@@ -43,7 +43,8 @@ HEALTH = {
         "unknown": 0,
         "signals": {"click": 2},
     },
-    **{"signals_again": 0, "orphans": 0, "late_signals": 0, "outcomes": {"first": 1}, "delays": {"10": 2}},
+    **{"signals_again": 0, "signals_dropped": 0, "maintenance": None},
+    **{"orphans": 0, "late_signals": 0, "outcomes": {"first": 1}, "delays": {"10": 2}},
     "failure": None,
 }
 DECISION = {

@@ -23,7 +23,7 @@ from rankduel.live.upkeep import verify
 RANKERS = ["bm25", "ltr", "neural", "a/b c:d?é"]
 MADE: dict[str, Any] = {"rankers": RANKERS, "seed": 7, "baseline": "bm25", "interleaving": "probabilistic(tau=2)"}
 # For whoever keeps a tournament in this process.
-CLOCKWORK = {"check_same", "counters", "look", "seed_of"}
+CLOCKWORK = {"ask_now", "check_same", "counters", "look", "seed_of"}
 CLOCKWORK |= {
     "audit",
     "failing",

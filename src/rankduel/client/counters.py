@@ -32,6 +32,7 @@ class Counters:
     conflict: int = 0
     told_late: int = 0
     unknown: int = 0
+    limit: int = 0  # signals that were dropped: their duel had as many as it may have
 
 
 class Tally:

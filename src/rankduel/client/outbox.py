@@ -26,6 +26,7 @@ _STATUSES = {
     "conflict": "conflict",
     "late": "told_late",
     "unknown": "unknown",
+    "limit": "limit",
     "invalid": "rejected",
 }
 

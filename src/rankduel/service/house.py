@@ -7,7 +7,7 @@ from contextlib import suppress
 from time import monotonic
 from typing import Any
 
-from rankduel.errors import BrokenTournament, UnknownTournament
+from rankduel.errors import BrokenTournament
 from rankduel.live import Storage, Tournament
 from rankduel.live.hall import enter, leave
 from rankduel.service.metrics import sample
@@ -54,9 +54,9 @@ class House:
                 raise BrokenTournament(self.broken[name])
             try:
                 self.tournaments[name] = Tournament.open(name, storage=self.url)
-            except UnknownTournament:
-                raise
             except Exception as error:
+                if name not in self.names():  # unknown, or no name at all
+                    raise
                 self._tried[name] = monotonic()
                 self.broken[name] = f"{error}".replace(self.storage.url.removeprefix("sqlite:///"), "the storage")
                 _log.error("a tournament cannot be opened", extra={"tournament": name}, exc_info=error)

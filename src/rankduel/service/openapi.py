@@ -145,6 +145,7 @@ def _responses(call: Call, schema_of: dict[str, Any]) -> dict[str, Any]:
     names += _WITH_KEY if call.scope is not None else ()
     names += ("busy",) if call.scope == "read" else ()
     names += _WITH_BODY if call.body is not None else ()
+    names += ("broken-tournament",) if "{name}" in call.path else ()
     names += ("bad-value",) if call.parameters or "{" in call.path else ()
     by_status: dict[int, list[str]] = {}
     for name in dict.fromkeys(names):
