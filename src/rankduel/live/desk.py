@@ -155,7 +155,7 @@ class Desk:
         memory, state = self.memory, self._state
         if memory.failure is not None:
             return "failed"
-        if memory.writer.failure is not None:
+        if memory.writer.failure is not None or memory.storage.damage is not None:
             return "storage"
         if state.status != "running":
             return state.status

@@ -153,7 +153,7 @@ class Tournament(Seen):
     def _opened(cls, name: str, writer: Writer) -> Self:
         # A new session: no id of a duel that a crash has swallowed is ever given again.
         (session,) = writer.put(name, [Opened()]).result()
-        return cls(Memory(name, writer, restored(writer.storage, name)), session)
+        return cls(Memory(name, writer, *restored(writer.storage, name)), session)
 
     def close(self) -> None:
         """Keep a snapshot, so that opening is quick, and let go of the storage. Nothing is lost without it."""

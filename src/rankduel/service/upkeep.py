@@ -1,5 +1,6 @@
 """The calls of machines: is it alive, is it ready, what has it done, and what can be called."""
 
+from rankduel.errors import StorageError
 from rankduel.service.calls import Call, Plain, Request
 from rankduel.service.problems import Problem
 
@@ -14,11 +15,13 @@ async def livez(request: Request) -> Plain:
 
 
 async def readyz(request: Request) -> Plain:
-    """Whether it takes requests: the storage is open, and can be read."""
+    """Whether it takes requests: the storage is open, can be read, and is not damaged."""
     service = request.service
     if not service.ready:
         raise Problem("stopping", "not ready")
     await service.off(service.house.names)
+    if (damage := service.house.storage.damage) is not None:
+        raise StorageError(damage)
     return Plain(b"ok\n", _TEXT)
 
 
