@@ -330,6 +330,86 @@ def test_a_log_without_its_file_is_kept(path: Path) -> None:
         assert log.read_bytes() == b"what was acknowledged last"
 
 
+# The log
+
+
+@pytest.fixture
+def killed(tmp_path: Path) -> Path:
+    """What a process leaves that was killed after 40 commits of one tell: a file, and a log with all of them."""
+    path = tmp_path / "running" / "duels.db"
+    path.parent.mkdir()
+    with Tournament.create("search", rankers=RANKERS, storage=f"sqlite:///{path}", seed=1) as t:
+        for number in range(40):
+            t.tell(t.ask(f"query {number}"), Outcome.FIRST)
+        for name in ("duels.db", "duels.db-wal"):
+            shutil.copy(path.with_name(name), tmp_path / name)
+    return tmp_path / "duels.db"
+
+
+@pytest.mark.parametrize("part", [0, 0.1, 0.5, 0.9])
+def test_a_damaged_log_is_refused(killed: Path, part: float) -> None:
+    """One flipped bit in the log, and SQLite would silently undo all that follows; this is noticed at start."""
+    log = killed.with_name("duels.db-wal")
+    content = bytearray(log.read_bytes())
+    content[int(part * len(content)) + 20] ^= 1
+    log.write_bytes(content)
+    with pytest.raises(StorageError, match=r"duels\.db-wal (has a damaged header|is damaged at frame)"):
+        opened(killed)
+    (finding,) = verify(f"sqlite:///{killed}")
+    assert finding.level == "error"
+    assert log.read_bytes() == content  # nothing was dropped
+
+
+def test_a_log_that_a_crash_has_cut_short_is_no_damage(killed: Path) -> None:
+    """A last commit that is not whole was never acknowledged: it is dropped, wherever it ends."""
+    log = killed.with_name("duels.db-wal")
+    file, content = killed.read_bytes(), log.read_bytes()
+    for cut in (1, 100, 5000):
+        for tail in (b"", bytes(cut)):
+            killed.write_bytes(file)
+            log.write_bytes(content[:-cut] + tail)
+            with opened(killed) as t:
+                assert t.counts.told == 39
+
+
+def test_the_log_is_emptied_when_nobody_writes(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Soon after the last commit, everything is in the file and the log is empty."""
+    monkeypatch.setattr(sqlite, "_IDLE", 0.1)
+    with opened(path) as t:
+        play(t, 10, "x")
+        wait_for(lambda: not path.with_name("duels.db-wal").stat().st_size)
+        play(t, 10, "y")
+        with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as reader:  # one that reads for long
+            reader.execute("BEGIN")
+            reader.execute("SELECT count(*) FROM journal").fetchall()
+            sleep(1)
+            play(t, 10, "z")
+        wait_for(lambda: not path.with_name("duels.db-wal").stat().st_size)
+
+
+CLOSED = """
+import sys, threading, time
+from rankduel.live.sqlite import SqliteStorage
+storage, found = SqliteStorage(sys.argv[1]), []
+slow = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500000) SELECT i FROM n"
+thread = threading.Thread(target=lambda: found.append(len(storage.select(slow))))
+thread.start()
+while not storage._reading.locked():
+    time.sleep(0.001)
+time.sleep(0.05)
+storage.close()
+thread.join()
+assert found == [500000], found
+assert storage.damage is None
+"""
+
+
+def test_a_storage_that_is_closed_while_it_is_read(tmp_path: Path) -> None:
+    """A thread may read while another one closes: the close waits, and the process does not crash."""
+    done = subprocess.run([sys.executable, "-c", CLOSED, tmp_path / "duels.db"], timeout=120, check=False)
+    assert done.returncode == 0
+
+
 # Snapshots
 
 

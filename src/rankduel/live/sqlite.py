@@ -18,6 +18,7 @@ from typing import Any
 from rankduel.errors import StorageError
 from rankduel.live.database import SCHEMA, tables
 from rankduel.live.file_checks import OpenedFiles, check_pages, is_damage
+from rankduel.live.log_checks import log_damage
 from rankduel.live.sql import SqlStorage
 
 __all__ = ["OURS", "SqliteStorage", "lock_file"]
@@ -30,6 +31,9 @@ _MAPPED = 2**32  # bytes of the file that are read in place
 _SMALL_FILE = 2**26  # bytes: up to this size all pages are checked before the storage is opened, in about 0.15 s
 _CHECK_INTERVAL = 86_400.0  # seconds between two checks of all pages
 _TABLES = tables(id="INTEGER PRIMARY KEY", int="INTEGER", float="REAL", bytes="BLOB", clustered="WITHOUT ROWID")
+_TIMEOUT = 10  # seconds to wait for other processes that write
+_IDLE = 5.0  # seconds without a commit after which the log is folded into the file
+_ADVICE = "Go back to a backup; or give them up, by sqlite3 FILE 'PRAGMA wal_checkpoint(TRUNCATE)'"
 _log = logging.getLogger("rankduel")
 
 
@@ -68,6 +72,7 @@ class SqliteStorage(SqlStorage):
         self.url = f"sqlite:///{self.path}"
         self._reading, self._writing, self._finding = threading.Lock(), threading.RLock(), threading.Lock()
         self._found_at = 0.0  # when the finder began to read
+        self._committed_at = 0.0  # when the last commit was that may be in the log only
         if not own and not self.path.exists():
             raise StorageError(f"no storage at {self.path}")
         _refuse_lone_log(self.path)
@@ -77,6 +82,8 @@ class SqliteStorage(SqlStorage):
         try:
             if own:
                 self._opened.callback(os.close, lock_file(self.path))
+            if (found := log_damage(Path(f"{self.path}-wal"))) is not None:  # SQLite would drop what it cannot read
+                raise StorageError(f"cannot open {self.path}: {found}. {_ADVICE}")
             self._writer = self._connect()
             _prepare(self._writer, self.path)
             self._reader, self._finder = self._connect(), self._connect()
@@ -101,7 +108,7 @@ class SqliteStorage(SqlStorage):
             self._checker.start()
 
     def _connect(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self.path, timeout=10, isolation_level=None, check_same_thread=False)
+        connection = sqlite3.connect(self.path, timeout=_TIMEOUT, isolation_level=None, check_same_thread=False)
         self._opened.callback(connection.close)
         connection.execute("PRAGMA synchronous = FULL")  # a commit returns when the log is on the disk
         connection.execute("PRAGMA cache_size = -65536")  # 64 MB
@@ -134,7 +141,7 @@ class SqliteStorage(SqlStorage):
 
     def _check_files(self) -> None:
         """Raise StorageError if the file is not there any more, or if it is damaged."""
-        if (change := self._files.change()) is not None:
+        if not self._closing.is_set() and (change := self._files.change()) is not None:  # SQLite removes its log, too
             self.report_damage(change)
         self.check_sound()
 
@@ -150,6 +157,7 @@ class SqliteStorage(SqlStorage):
                 try:
                     yield
                     self._writer.execute("COMMIT")
+                    self._committed_at = monotonic()
                 except BaseException:
                     if self._writer.in_transaction:
                         self._writer.execute("ROLLBACK")
@@ -209,15 +217,32 @@ class SqliteStorage(SqlStorage):
 
     def rest(self, *, at_once: bool = False) -> None:
         """Let go of what is held for reading, if it is old, so that the log can be folded into the file."""
-        with suppress(StorageError):  # it is said at the next commit, too
-            self._check_files()
         with self._finding:
+            with suppress(StorageError):  # it is said at the next commit, too
+                self._check_files()
             if at_once or monotonic() - self._found_at > _MOMENT:
                 self._rest()
+        if self._committed_at and monotonic() - self._committed_at > _IDLE and self.damage is None:
+            self._fold_log()
+
+    def _fold_log(self) -> None:
+        """Fold the log into the file and empty it while nobody writes: no damage of the log can undo it then."""
+        with self._writing, self._reading, self._finding:
+            if self._closing.is_set():
+                return
+            self._rest()
+            try:
+                self._writer.execute("PRAGMA busy_timeout = 0")  # other processes that read are not waited for
+                ((busy, _, _),) = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                self._committed_at = monotonic() if busy else 0.0
+            except sqlite3.Error as error:
+                _log.warning("%s", self._failed("write to", error))
+            finally:
+                self._writer.execute(f"PRAGMA busy_timeout = {1000 * _TIMEOUT}")
 
     def _rest(self) -> None:
         self._found_at = 0.0
-        if self._finder.in_transaction:
+        if not self._closing.is_set() and self._finder.in_transaction:
             self._finder.execute("COMMIT")
 
     def leads(self, tournament: str) -> bool:
@@ -229,7 +254,14 @@ class SqliteStorage(SqlStorage):
         self._closing.set()
         if self._own:
             self._checker.join(timeout=5)  # a check of a large file cannot be ended at once
-        self._opened.close()
+        # To close a connection that another thread uses ends the process. The garbage collector may close a storage
+        # in the very thread that uses it: so this does not wait for ever.
+        locks = [lock for lock in (self._writing, self._reading, self._finding) if lock.acquire(timeout=5)]
+        try:
+            self._opened.close()
+        finally:
+            for lock in locks:
+                lock.release()
 
 
 def lock_file(path: Path) -> int:

@@ -77,12 +77,14 @@ def verify(url: str) -> Iterator[Finding]:
 
     Damage is a finding and never an exception.
     """
+    if not _is_postgres(url):
+        _file_of(url)
     try:
         storage = storage_at(url, own=False)
     except StorageError as error:
-        if not isinstance(error.__cause__, sqlite3.Error | ValueError | TypeError):  # there is none, or it is not ours
+        if _is_postgres(url):
             raise
-        yield Finding("error", "storage", f"{error}. Go back to a backup")
+        yield Finding("error", "storage", str(error))
         return
     assert isinstance(storage, SqlStorage)
     with closing(storage):
