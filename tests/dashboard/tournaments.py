@@ -85,7 +85,7 @@ def a_million(url: str) -> None:
         state.wins = {(i, j): count for (i, j), count in zip(pairs.tolist(), counts.tolist(), strict=True)}
         state.number, state.time = n + 1, created.time
         kept = state.keep()
-        storage.commit({"large": [kept]})
+        storage.keep("large", kept)
     file = sqlite3.connect(url.removeprefix("sqlite:///"))
     with file:
         body = '{"duel":"1-1","first":0,"second":1,"outcome":"first"}'

@@ -92,7 +92,7 @@ def test_a_journal_with_a_hole_is_refused(url: str) -> None:
 def test_damaged_snapshots_cost_time_only(url: str, damaged: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "SNAPSHOT_EVERY", 10)
     with create(url) as t:
-        for _ in range(30):
+        for _ in range(34):
             t.tell_many([(t.ask(), FIRST)])
         before = learnt(t._state)
     change(
@@ -110,7 +110,7 @@ def test_damaged_snapshots_cost_time_only(url: str, damaged: int, monkeypatch: p
     monkeypatch.setattr(State, "apply", counted)
     with create(url) as t:
         assert learnt(t._state) == before
-    assert replayed == list(range({1: 22, 2: 2}[damaged], 32))
+    assert replayed == list(range({1: 31, 2: 2}[damaged], 36))
 
 
 def test_a_snapshot_that_was_changed_is_not_believed(url: str) -> None:
@@ -334,7 +334,7 @@ def test_a_damaged_page_is_an_error(url: str) -> None:
             if any(duel.why for duel in asked):
                 continue
             unharmed += 1
-    assert 2 < unharmed < len(content) // 4096 - 5
+    assert unharmed == 2  # the two pages of snapshots, which are not needed
 
 
 def test_a_log_that_ends_early_is_a_beginning_of_the_journal(url: str, tmp_path: Path) -> None:

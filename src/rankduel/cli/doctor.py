@@ -25,6 +25,7 @@ from rankduel.cli.places import declare_place, is_service
 from rankduel.client import names_at
 from rankduel.errors import StorageError
 from rankduel.live import Storage, storage_at
+from rankduel.live.sql import SqlStorage
 from rankduel.live.sqlite import SqliteStorage
 from rankduel.live.upkeep import Finding
 
@@ -115,13 +116,30 @@ def _storage(place: str, config: Config) -> Iterator[Finding]:
         yield Finding("error", "storage", f"{error}. Go back to a backup, or make a storage by rankduel init")
         return
     with closing(storage):
-        names = storage.names()
-        yield Finding("ok", "storage", f"{storage.url} has {len(names)} tournaments: {', '.join(names) or 'none yet'}")
-        yield _keys(storage, config)
-        yield from _times(storage, names)
+        try:
+            yield from _tables(storage, config)
+        except StorageError as error:
+            yield Finding("error", "storage", f"{error}. rankduel storage verify says more")
         if isinstance(storage, SqliteStorage):
             yield from _file(storage)
             yield from _disk(storage.path.parent)
+        elif isinstance(storage, SqlStorage):
+            yield _checksums(storage)
+
+
+def _tables(storage: Storage, config: Config) -> Iterator[Finding]:
+    names = storage.names()
+    yield Finding("ok", "storage", f"{storage.url} has {len(names)} tournaments: {', '.join(names) or 'none yet'}")
+    yield _keys(storage, config)
+    yield from _times(storage, names)
+
+
+def _checksums(storage: SqlStorage) -> Finding:
+    ((setting,),) = storage.select("SELECT current_setting('data_checksums')")
+    if setting == "on":
+        return Finding("ok", "disk", "PostgreSQL has data checksums")
+    told = "PostgreSQL has no data checksums: damage of its disk may stay unnoticed. Stop it, and pg_checksums --enable"
+    return Finding("warning", "disk", told)
 
 
 def _keys(storage: Storage, config: Config) -> Finding:

@@ -1,10 +1,12 @@
 """What SQLite and PostgreSQL have in common: the tables, and what a database says of itself."""
 
 import json
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
+from rankduel.errors import StorageError
 from rankduel.live.duels import DuelRow
 
 __all__ = ["COLUMNS", "SCHEMA", "SIGNAL_COLUMNS", "Database", "tables", "text"]
@@ -50,6 +52,7 @@ CREATE TABLE keys (
 )
 """
 text = json.JSONEncoder(separators=(",", ":")).encode  # as JSON
+_log = logging.getLogger("rankduel")
 
 
 def tables(**words: str) -> str:
@@ -63,14 +66,33 @@ class Database(ABC):
     shared: bool
     secret: bytes
     url: str
+    damage: str | None = None  # once this is known, nothing is written any more
+    snapshot_damage: str | None = None  # the journal is replayed instead, and no snapshot is written
+
+    def report_damage(self, found: str, *, snapshots: bool = False) -> None:
+        """Remember until the storage is opened again that it, or only its table of snapshots, is damaged."""
+        if snapshots and self.snapshot_damage is None:
+            self.snapshot_damage = f"the snapshots are damaged, the journal is replayed instead: {found}"
+            _log.error("%s: %s", self.url, self.snapshot_damage)
+        elif not snapshots and self.damage is None:
+            self.damage = f"the storage is damaged, nothing is acknowledged any more: {found}"
+            _log.error("%s: %s", self.url, self.damage)
+
+    def check_sound(self) -> None:
+        """Raise StorageError if damage is known."""
+        if self.damage is not None:
+            raise StorageError(self.damage)
 
     def __init__(self) -> None:
         self.ranker_counts: dict[str, int] = {}  # rankers that each tournament has, or fewer
         self._ids: dict[str, int] = {}  # of tournaments
 
     @abstractmethod
-    def transaction(self, *, durable: bool = True) -> Any:
-        """A context in which all writes and fetches happen together, or not at all; durable at its end, if need be."""
+    def transaction(self, *, durable: bool = True, snapshots: bool = False) -> Any:
+        """A context in which all writes and fetches happen together, or not at all; durable at its end, if need be.
+
+        With `snapshots`, only that table is touched: damage that is found there does not stop other writes.
+        """
 
     @abstractmethod
     def write(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
@@ -89,8 +111,8 @@ class Database(ABC):
         return self.fetch_each(statement, [values])
 
     @abstractmethod
-    def select(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Read what is durable, from any thread."""
+    def select(self, statement: str, values: Sequence[Any] = (), *, snapshots: bool = False) -> list[tuple[Any, ...]]:
+        """Read what is durable, from any thread. `snapshots` as in `transaction`."""
 
     @abstractmethod
     def leads(self, tournament: str) -> bool:

@@ -216,7 +216,8 @@ class Desk:
         memory, state = self.memory, self._state
         if memory.failure is not None:
             return "failed"
-        if memory.writer.failure is not None or memory.writer.stalled:
+        writer = memory.writer
+        if writer.failure is not None or writer.stalled or memory.storage.damage is not None:
             return "storage"
         if state.status != "running":
             return state.status

@@ -30,7 +30,7 @@ class Memory:
     A bandit that raises is a `failure`: nothing is learnt any more, all is still written, and users see the baseline.
     """
 
-    def __init__(self, name: str, writer: Writer, state: State) -> None:
+    def __init__(self, name: str, writer: Writer, state: State, snapshot_at: int) -> None:
         self.name = name
         self.writer = writer
         self.storage: Storage = writer.storage
@@ -44,7 +44,8 @@ class Memory:
         self.closed = False
         self.counters = self.storage.counts(name)  # as far as they are durable
         self.unwritten = 0  # duels issued that the counters do not know yet
-        self._snapshot_at = state.number
+        self.snapshot_failure: Exception | None = None  # of the last attempt to write one
+        self._snapshot_at = snapshot_at  # the event of the last snapshot that is stored
         self._rules: tuple[dict[str, Any] | None, Attribution] = {}, Attribution()
 
     def check(self) -> None:
@@ -56,7 +57,8 @@ class Memory:
     @property
     def failing(self) -> Exception | None:
         """Why users see the baseline though the tournament runs: the storage or the bandit has failed."""
-        return self.failure or self.writer.failure
+        damage = self.storage.damage
+        return self.failure or self.writer.failure or (None if damage is None else StorageError(damage))
 
     def fail(self, error: Exception) -> None:
         """The bandit has raised."""
@@ -138,11 +140,21 @@ class Memory:
             self.fail(error)
 
     def keep(self, every: int = 1) -> None:
-        """Have a snapshot written, so that opening is quick, if so many events have come since the last one."""
-        with self.lock:
-            if self.failure is not None or self.state.number - self._snapshot_at < every:
-                return
-            self._snapshot_at = self.state.number
-            kept = self.state.keep() if self.storage.leads(self.name) else None
-        if kept is not None:
-            self.writer.put_soon(self.name, [kept])
+        """Write a snapshot, so that opening is quick, if so many events have come since the last one.
+
+        All that a snapshot saves is replay: if it cannot be written, that is noted, and tried again after a tenth of
+        `SNAPSHOT_EVERY` events.
+        """
+        if self.failure is not None or self.state.number - self._snapshot_at < every:
+            return
+        self._snapshot_at = self.state.number
+        try:
+            if self.storage.leads(self.name):
+                with self.lock:
+                    kept = self.state.keep()
+                self.storage.keep(self.name, kept)
+                self.snapshot_failure = None
+        except Exception as error:
+            self._snapshot_at -= SNAPSHOT_EVERY - SNAPSHOT_EVERY // 10
+            self.snapshot_failure = error
+            _log.warning("%s: no snapshot was written: %s", self.name, error)

@@ -1,6 +1,5 @@
-"""The entries of one tournament in a transaction: what they do to duels, journal, counters and snapshots."""
+"""The entries of one tournament in a transaction: what they do to duels, journal and counters."""
 
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -16,7 +15,6 @@ from rankduel.live.storage import (
     Created,
     Entry,
     Fail,
-    Kept,
     Noted,
     Opened,
     Show,
@@ -28,7 +26,7 @@ from rankduel.live.storage import (
     told_of,
 )
 
-__all__ = ["LIGHT", "MAX_SIGNALS_PER_DUEL", "Page", "Taken", "digest"]
+__all__ = ["LIGHT", "MAX_SIGNALS_PER_DUEL", "Page", "Taken"]
 
 MAX_SIGNALS_PER_DUEL = 200
 
@@ -285,20 +283,6 @@ class Page:
                 self.duels[key] = row._replace(state="expired")
         return gone
 
-    def _keep(self, kept: Kept) -> None:
-        """The newest two stay: if one is damaged, there is another."""
-        self.storage.write(
-            "INSERT INTO snapshots (tournament, number, state, bandit, sha256) VALUES (?, ?, ?, ?, ?) "
-            "ON CONFLICT (tournament, number) DO UPDATE SET state = excluded.state, bandit = excluded.bandit, "
-            "sha256 = excluded.sha256",
-            [(self.owner, *kept, digest(kept))],
-        )
-        self.storage.write(
-            "DELETE FROM snapshots WHERE tournament = ? AND number < "
-            "(SELECT number FROM snapshots WHERE tournament = ? ORDER BY number DESC LIMIT 1 OFFSET 1)",
-            [(self.owner, self.owner)],
-        )
-
     def _happens(self, time: float, kind: str, body: dict[str, Any]) -> Event:
         self.number += 1
         self.time = max(time, self.time)
@@ -371,7 +355,6 @@ _WRITERS = {
     Void: "_void",
     Fail: "_fail",
     Sweep: "_sweep",
-    Kept: "_keep",
     Noted: "_note",
 }
 
@@ -392,8 +375,3 @@ def _delay(seconds: float) -> int:
     while bound < seconds:
         bound *= 10
     return bound
-
-
-def digest(kept: Kept) -> str:
-    """Of a snapshot, to see whether it is damaged."""
-    return hashlib.sha256(str(kept.number).encode() + b"\n" + kept.state.encode() + b"\n" + kept.bandit).hexdigest()

@@ -125,12 +125,13 @@ class PostgresStorage(SqlStorage):
         raise AssertionError  # not reached
 
     @contextmanager
-    def transaction(self, *, durable: bool = True) -> Iterator[None]:
+    def transaction(self, *, durable: bool = True, snapshots: bool = False) -> Iterator[None]:
         """Written at its end, or not at all; and on the disk, if it shall be durable.
 
         Statements are sent together as far as nobody waits for what they answer.
         """
         with self._writer.lock:
+            self.check_sound()
             doubtful = self._written = False
             try:
                 connection = self._writing = self._writer.tried(after=_IDLE)
@@ -153,7 +154,7 @@ class PostgresStorage(SqlStorage):
                     raise StorageBusy(f"another process holds a lock in {self.url}: {_said(error)}") from error
                 others = isinstance(error, psycopg.errors.DeadlockDetected | psycopg.errors.SerializationFailure)
                 kind = _UndoneError if others or (self._writer.cut and not doubtful) else StorageError
-                raise kind(f"cannot write to {self.url}: {_said(error)}") from error
+                raise self._failed("write to", error, kind, snapshots=snapshots) from error
 
     def write(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
         """Write, in a transaction."""
@@ -180,20 +181,29 @@ class PostgresStorage(SqlStorage):
         given = _text([dict(zip(columns, row, strict=True)) for row in rows])
         return self._writing.execute(together, (given,))
 
-    def select(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    def select(self, statement: str, values: Sequence[Any] = (), *, snapshots: bool = False) -> list[tuple[Any, ...]]:
         """Read what is durable, from any thread."""
-        return self._read(self._reader, statement, values)
+        return self._read(self._reader, statement, values, snapshots=snapshots)
 
     def look_up(self, statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
         """Read for an ask: long reads of others do not keep it waiting, and no lock does for long."""
         return self._read(self._finder, statement, values)
 
-    def _read(self, line: "_Line", statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+    def _read(
+        self, line: "_Line", statement: str, values: Sequence[Any], *, snapshots: bool = False
+    ) -> list[tuple[Any, ...]]:
         try:
             with line.lock:
                 return line.read(_numbered(statement), values)
         except psycopg.Error as error:
-            raise StorageError(f"cannot read {self.url}: {_said(error)}") from error
+            raise self._failed("read", error, snapshots=snapshots) from error
+
+    def _failed(
+        self, verb: str, error: psycopg.Error, kind: type[StorageError] = StorageError, *, snapshots: bool = False
+    ) -> StorageError:
+        if isinstance(error, psycopg.errors.DataCorrupted | psycopg.errors.IndexCorrupted):
+            self.report_damage(_said(error), snapshots=snapshots)
+        return kind(f"cannot {verb} {self.url}: {_said(error)}")
 
     def leads(self, tournament: str) -> bool:
         """Whether this process holds the advisory lock of the tournament, which ends with its connection."""
@@ -342,6 +352,8 @@ def _prepare(connection: _Connection, url: str, *, make: bool) -> None:
         raise StorageError(f"{url} has schema {schema}, this version of rankduel reads {SCHEMA}: upgrade the storage")
     if connection.execute("SHOW fsync").fetchone() != ("on",):
         _log.warning("%s runs with fsync off: what is acknowledged may be lost when its machine fails", url)
+    if make and connection.execute("SHOW data_checksums").fetchone() != ("on",):
+        _log.warning("%s runs without data checksums: damage on its disk may stay unnoticed", url)
 
 
 def _make(connection: _Connection) -> None:

@@ -1,6 +1,8 @@
 """A storage in tables, whichever the database: a batch of entries is one transaction, and all can be read."""
 
+import hashlib
 import json
+import logging
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -8,12 +10,14 @@ from rankduel.errors import StorageError
 from rankduel.live.database import COLUMNS, SIGNAL_COLUMNS, Database, text
 from rankduel.live.duels import DuelRow
 from rankduel.live.events import Event
-from rankduel.live.page import LIGHT, Page, Taken, digest
+from rankduel.live.page import LIGHT, Page, Taken
 from rankduel.live.storage import Batch, Committed, Kept, KeyRow, SignalRow
 
 __all__ = ["SqlStorage"]
 
 _CHUNK = 10_000  # events read at once: a long read would keep SQLite's log from being folded into the file
+_TAIL = 1_000  # events at the end of a journal that are read when a tournament is opened
+_log = logging.getLogger("rankduel")
 _FIND = f"SELECT {COLUMNS} FROM duels WHERE tournament = ? AND"
 
 
@@ -54,7 +58,7 @@ class SqlStorage(Database):
                     raise StorageError(f"{self.url} is damaged: {tournament!r} has no event {since}, but {number}")
                 try:
                     yield Event(number, time, kind, json.loads(body))
-                except ValueError as error:
+                except (ValueError, TypeError) as error:
                     raise StorageError(f"{self.url} is damaged: event {number} of {tournament!r}: {error}") from error
 
     def changes(self, tournament: str, limit: int, before: int | None = None) -> list[Event]:
@@ -146,16 +150,51 @@ class SqlStorage(Database):
         rows = self.select("SELECT name, value FROM counters WHERE tournament = ?", (self.owner(tournament),))
         return dict(rows)
 
+    def last(self, tournament: str) -> int:
+        """The number of the last event. Raises StorageError if the journal does not end with that event."""
+        rows = self.select("SELECT number FROM tournaments WHERE name = ?", (tournament,))
+        last: int = rows[0][0] if rows else 0
+        if not any(event.number == last for event in self.read(tournament, max(0, last - _TAIL))):
+            raise StorageError(f"{self.url} is damaged: {tournament!r} has no event {last}, which was the last one")
+        return last
+
+    def keep(self, tournament: str, kept: Kept) -> None:
+        """Write a snapshot in a transaction of its own. The newest two stay: if one is damaged, there is another."""
+        if self.snapshot_damage is not None:  # to delete a damaged snapshot could free pages of other tables
+            raise StorageError(self.snapshot_damage)
+        owner = self.owner(tournament)
+        with self.transaction(snapshots=True):
+            self.write(
+                "INSERT INTO snapshots (tournament, number, state, bandit, sha256) VALUES (?, ?, ?, ?, ?) "
+                "ON CONFLICT (tournament, number) DO UPDATE SET state = excluded.state, bandit = excluded.bandit, "
+                "sha256 = excluded.sha256",
+                [(owner, *kept, _digest(kept))],
+            )
+            self.write(
+                "DELETE FROM snapshots WHERE tournament = ? AND number < "
+                "(SELECT number FROM snapshots WHERE tournament = ? ORDER BY number DESC LIMIT 1 OFFSET 1)",
+                [(owner, owner)],
+            )
+
     def kept(self, tournament: str) -> Iterator[Kept]:
-        """The undamaged snapshots, newest first."""
+        """The snapshots that can be read and are undamaged, newest first."""
         owner = self.owner(tournament)
         numbers = "SELECT number FROM snapshots WHERE tournament = ? ORDER BY number DESC"
-        for (number,) in self.select(numbers, (owner,)):
+        for (number,) in self._snapshots(numbers, (owner,)):
             statement = "SELECT number, state, bandit, sha256 FROM snapshots WHERE tournament = ? AND number = ?"
-            for stored in self.select(statement, (owner, number)):
-                kept = Kept(stored[0], stored[1], bytes(stored[2]))
-                if digest(kept) == stored[3]:
-                    yield kept
+            for at, state, bandit, sha256 in self._snapshots(statement, (owner, number)):
+                if isinstance(state, str) and isinstance(bandit, bytes):  # a damaged row may have any types
+                    kept = Kept(at, state, bandit)
+                    if _digest(kept) == sha256:
+                        yield kept
+
+    def _snapshots(self, statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+        """Read snapshots; where that fails there are none, since all they save is replay."""
+        try:
+            return self.select(statement, values, snapshots=True)
+        except StorageError as error:
+            _log.warning("a snapshot cannot be read, the journal is replayed instead: %s", error)
+            return []
 
     def names(self) -> list[str]:
         """The tournaments, in alphabetical order."""
@@ -174,3 +213,8 @@ class SqlStorage(Database):
         """End an API key; False if there is no such key."""
         with self.transaction():
             return self.run_many("UPDATE keys SET revoked = ? WHERE id = ? AND revoked IS NULL", [(time, id)]) > 0
+
+
+def _digest(kept: Kept) -> str:
+    """Of a snapshot, to see whether it is damaged."""
+    return hashlib.sha256(f"{kept.number}\n{kept.state}\n".encode() + kept.bandit).hexdigest()

@@ -2,8 +2,10 @@
 
 import json
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 from hashlib import blake2b
+from itertools import islice
 from typing import Any, Self
 
 from rankduel.bandits import Bandit, bandit_from
@@ -196,13 +198,20 @@ class State:
         return state
 
 
-def restored(storage: Storage, name: str) -> State:
-    """From the newest snapshot that can be read, and the events after it; or from all events."""
+def restored(storage: Storage, name: str) -> tuple[State, int]:
+    """From the newest snapshot that can be read, and the events after it; or from all events.
+
+    The second result is the number of the event at which that snapshot was taken, 0 where there is none.
+    """
+    last = storage.last(name)
+    state, snapshot_at = None, 0
     for kept in storage.kept(name):
-        try:
-            state = State.from_kept(kept)
-        except (SnapshotError, ValueError, LookupError):
-            continue
-        state.apply_all(storage.read(name, kept.number))
-        return state
-    return State.replay(storage.read(name))
+        with suppress(SnapshotError, ValueError, LookupError):
+            if kept.number <= last:
+                state, snapshot_at = State.from_kept(kept), kept.number
+                break
+    events = storage.read(name, snapshot_at)
+    if state is None:
+        state = State.replay(islice(events, 1))
+    state.apply_all(events)
+    return state, snapshot_at

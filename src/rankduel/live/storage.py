@@ -121,7 +121,7 @@ class Sweep(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """A tournament as it was after so many events: it saves their replay, and nothing else. No result."""
+    """A snapshot: a tournament as it was after `number` events. It saves their replay, and nothing else."""
 
     number: int
     state: str  # JSON
@@ -136,7 +136,7 @@ class Noted(NamedTuple):
 
 NAMING = (Tell, Show, SignalRow, Void, Fail)  # entries that name a duel
 # A duel that was asked for is an entry itself. Its result is a duel: this one, or the one that its query has already.
-Entry = DuelRow | Created | Opened | Show | Tell | SignalRow | Change | Void | Fail | Sweep | Kept | Noted
+Entry = DuelRow | Created | Opened | Show | Tell | SignalRow | Change | Void | Fail | Sweep | Noted
 Batch = Mapping[str, Sequence[Entry]]  # by tournament, in their order
 
 
@@ -169,6 +169,8 @@ class Storage(Protocol):
     shared: bool  # whether other processes write to it, too
     secret: bytes  # that signs tickets
     url: str
+    damage: str | None  # what is known to be damaged; then nothing is written any more
+    snapshot_damage: str | None  # the same of snapshots, which are not needed
 
     def commit(self, batch: Batch) -> Committed:
         """Write all entries of these tournaments or none; on return they are durable. One thread calls this."""
@@ -209,8 +211,14 @@ class Storage(Protocol):
     def counts(self, tournament: str) -> dict[str, int]:
         """The counters."""
 
+    def last(self, tournament: str) -> int:
+        """The number of the last event. Raises StorageError if the journal does not end with that event."""
+
+    def keep(self, tournament: str, kept: Kept) -> None:
+        """Write a snapshot, apart from all other writes."""
+
     def kept(self, tournament: str) -> Iterator[Kept]:
-        """The undamaged snapshots, newest first."""
+        """The snapshots that can be read and are undamaged, newest first."""
 
     def names(self) -> list[str]:
         """The tournaments, in alphabetical order."""

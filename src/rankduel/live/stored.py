@@ -16,7 +16,7 @@ class StoredTournament(Seen):
 
     def __init__(self, name: str, storage: Storage) -> None:
         check_known(name, storage)
-        super().__init__(name, storage, restored(storage, name), threading.RLock())
+        super().__init__(name, storage, restored(storage, name)[0], threading.RLock())
         self.counts = Counts.of(storage.counts(name))
 
     def close(self) -> None:

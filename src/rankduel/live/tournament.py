@@ -159,7 +159,7 @@ class Tournament(Seen):
     def _opened(cls, name: str, writer: Writer) -> Self:
         # A new session: no id of a duel that a crash has swallowed is ever given again.
         (session,) = writer.put(name, [Opened()]).result()
-        return cls(Memory(name, writer, restored(writer.storage, name)), session)
+        return cls(Memory(name, writer, *restored(writer.storage, name)), session)
 
     def close(self) -> None:
         """Keep a snapshot, so that opening is quick, and let go of the storage. Nothing is lost without it."""
@@ -352,9 +352,11 @@ class Tournament(Seen):
 
     def health(self) -> Health:
         """Whether all is well: what became of asks, tells and signals, and what has failed."""
-        memory = self._memory
+        memory, maintenance = self._memory, self._memory.maintenance
+        if maintenance is None and memory.snapshot_failure is not None:
+            maintenance = f"cannot write a snapshot: {memory.snapshot_failure}"
         return standing.health(
-            memory.counters, memory.failing, self.storage.url, actions=memory.actions, maintenance=memory.maintenance
+            memory.counters, memory.failing, self.storage.url, actions=memory.actions, maintenance=maintenance
         )
 
     @property

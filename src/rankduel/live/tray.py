@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence
 from time import monotonic
 
 from rankduel.live.duels import DuelRow
-from rankduel.live.storage import NAMING, Entry, Kept, Noted
+from rankduel.live.storage import NAMING, Entry, Noted
 
 __all__ = ["Tray"]
 
-_PLAIN = frozenset({*NAMING, Noted, Kept})  # entries that mean the duels they name and no others
+_PLAIN = frozenset({*NAMING, Noted})  # entries that mean the duels they name and no others
 
 Leaving = dict[str, list[Entry]]  # where those that leave the tray are put, by their tournament
 

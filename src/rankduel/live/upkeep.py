@@ -73,8 +73,19 @@ def backup(url: str, to: Path) -> int:
 
 
 def verify(url: str) -> Iterator[Finding]:
-    """Look at everything in a storage, which may be in use: pages, journals, snapshots, and the duels beside them."""
-    storage = storage_at(url, own=False)
+    """Look at everything in a storage, which may be in use: pages, journals, snapshots, and the duels beside them.
+
+    Damage is a finding and never an exception.
+    """
+    if not _is_postgres(url):
+        _file_of(url)
+    try:
+        storage = storage_at(url, own=False)
+    except StorageError as error:
+        if _is_postgres(url):
+            raise
+        yield Finding("error", "storage", str(error))
+        return
     assert isinstance(storage, SqlStorage)
     with closing(storage):
         if isinstance(storage, SqliteStorage):
@@ -83,12 +94,16 @@ def verify(url: str) -> Iterator[Finding]:
             storage.select("SELECT set_config('statement_timeout', '0', false)")  # much is read at once
         try:
             names = storage.names()
-            if not names:
-                yield Finding("ok", "tournaments", "there are none")
-            for name in names:
-                yield from _Check(storage, name).findings()
-        except StorageError as error:
+        except (StorageError, TypeError) as error:
             yield Finding("error", "tournaments", f"{error}. Go back to a backup")
+            return
+        if not names:
+            yield Finding("ok", "tournaments", "there are none")
+        for name in names:
+            try:
+                yield from _Check(storage, name).findings()
+            except (StorageError, ValueError, TypeError, LookupError) as error:  # a damaged row may have any values
+                yield Finding("error", f"tournament {name!r}", f"{error}. Go back to a backup")
 
 
 def _pages(storage: SqliteStorage) -> Finding:
@@ -178,6 +193,9 @@ class _Check:
                     self.wrong_duels.append(body["duel"])
 
     def _damaged_snapshots(self) -> Iterator[Finding]:
+        if self.storage.snapshot_damage is not None:
+            yield self._finding("error", f"{self.storage.snapshot_damage}. Go back to a backup")
+            return
         there = self._snapshots()
         damaged = there - {kept.number for kept in self.storage.kept(self.name)}
         damaged &= self._snapshots()  # one that has made way for a newer one meanwhile is not damaged
@@ -186,7 +204,7 @@ class _Check:
             yield self._finding("warning", told)
 
     def _snapshots(self) -> set[int]:
-        rows = self.storage.select("SELECT number FROM snapshots WHERE tournament = ?", (self.owner,))
+        rows = self.storage.select("SELECT number FROM snapshots WHERE tournament = ?", (self.owner,), snapshots=True)
         return {number for (number,) in rows}
 
     def _duels(self) -> Iterator[Finding]:

@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from rankduel.errors import StorageError
 from rankduel.service.calls import Call, Plain, Request
 from rankduel.service.house import House
 from rankduel.service.problems import Problem
@@ -17,11 +18,13 @@ async def livez(request: Request) -> Plain:
 
 
 async def readyz(request: Request) -> Plain:
-    """Whether it takes requests: the storage can be read. "degraded" says that some tournament needs attention."""
+    """Whether it takes requests: the storage can be read and is sound. "degraded": a tournament needs attention."""
     service = request.service
     if not service.ready:
         raise Problem("stopping", "not ready")
     await service.off(service.house.names)
+    if (damage := service.house.storage.damage) is not None:
+        raise StorageError(damage)
     degraded = service.degraded()
     return Plain(f"degraded: {'; '.join(degraded)}\n".encode() if degraded else b"ok\n", _TEXT)
 
