@@ -188,7 +188,8 @@ def test_tricks_with_paths(client: Client, path: str) -> None:
 
 def test_a_head_without_end_is_cut_off(server: Server) -> None:
     endless = b"GET /livez HTTP/1.1\r\nHost: localhost\r\n" + b"X-A: " + b"a" * 200_000
-    assert raw(server.port, endless)[9:12] in (b"431", b"")  # b"": the reset of the connection came first
+    answer = raw(server.port, endless)
+    assert answer == b"" or b" 431 " in answer  # a client that is still sending may see no more than the end
     many = b"GET /livez HTTP/1.1\r\nHost: localhost\r\n" + b"X-A: a\r\n" * 50_000
     assert b" 200 " not in raw(server.port, many)
     with server.client as client:
