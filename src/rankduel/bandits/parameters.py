@@ -19,13 +19,14 @@ def number(name: str, value: float, *, above: float = 0.0, at_most: float = math
     return float(value)
 
 
-def whole(name: str, value: int, *, minimum: int) -> int:
-    """A whole number of at least minimum, as an int.
+def whole(name: str, value: int, *, minimum: int, maximum: float = math.inf) -> int:
+    """A whole number from minimum to maximum, as an int.
 
     >>> whole("batch_size", 2.5, minimum=2)
     Traceback (most recent call last):
     ValueError: batch_size must be a whole number of at least 2, got 2.5
     """
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < minimum:
-        raise ValueError(f"{name} must be a whole number of at least {minimum}, got {value!r}")
+    if isinstance(value, bool) or not isinstance(value, Integral) or not minimum <= value <= maximum:
+        expected = f"of at least {minimum}" if math.isinf(maximum) else f"from {minimum} to {maximum}"
+        raise ValueError(f"{name} must be a whole number {expected}, got {value!r}")
     return int(value)
