@@ -119,7 +119,7 @@ def test_the_cache_knows_the_model(text: Path, tmp_path: Path) -> None:
         ("pickle", "expected a LightGBM text model or an XGBoost JSON model, got b'pickle'"),
         ("{broken", "no XGBoost model: "),
         ('{"learner": 1}', "no XGBoost model: "),
-        ("tree\nversion=v4\n", "a LightGBM model that breaks off, with no 'end of trees' in it"),
+        ("tree\nversion=v4\n", "no LightGBM model: the file breaks off, with no 'end of trees' in it"),
         ("tree\nversion=v4\n\nend of trees\n", "no LightGBM model: "),
     ],
 )

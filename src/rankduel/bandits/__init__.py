@@ -15,7 +15,7 @@ from rankduel.bandits.merge_rucb import MergeRUCB
 from rankduel.bandits.multi_bandit import MultiBandit
 from rankduel.bandits.multi_self_sparring import MultiSelfSparring
 from rankduel.bandits.multi_ucb import MultiUCB
-from rankduel.bandits.own import code_of, own_class, plays_in_python, split
+from rankduel.bandits.own import code_of, own_class, plays_in_python, split, stored_class
 from rankduel.bandits.rex3 import REX3
 from rankduel.bandits.rmed1 import RMED1
 from rankduel.bandits.rucb import RUCB
@@ -58,6 +58,11 @@ def bandit_from(spec: str, n_arms: int, *, seed: int | None = None) -> Bandit:
     return _made(REGISTRY, spec, n_arms, seed)
 
 
+def stored_bandit(spec: str, n_arms: int, *, seed: int) -> Bandit:
+    """The bandit that a storage names. An own one must be imported already, or be allowed by `RANKDUEL_BANDITS`."""
+    return _made(REGISTRY, spec, n_arms, seed, stored_class)
+
+
 def any_bandit_from(spec: str, n_arms: int, *, seed: int | None = None) -> Bandit | MultiBandit:
     """The same, for worlds where many rankers can share a page: one of `MULTI_REGISTRY`, too.
 
@@ -68,11 +73,17 @@ def any_bandit_from(spec: str, n_arms: int, *, seed: int | None = None) -> Bandi
     return _made(registry, spec, n_arms, seed)
 
 
-def _made(registry: Mapping[str, Callable[..., Made]], spec: str, n_arms: int, seed: int | None) -> Made | Bandit:
+def _made(
+    registry: Mapping[str, Callable[..., Made]],
+    spec: str,
+    n_arms: int,
+    seed: int | None,
+    find: Callable[[str, str], type[Bandit]] = own_class,
+) -> Made | Bandit:
     module, rest = split(spec)
     name, options = parse(rest)
     if module is not None:
-        return _made_own(module, name, options, n_arms, seed)
+        return _made_own(f"{module}:{name}", find(module, name), options, n_arms, seed)
     if name not in registry:
         raise ValueError(f"unknown bandit {name!r}, expected one of {', '.join(registry)}, or an own one, module:Class")
     known = registry[name](1, seed=0).parameters
@@ -82,17 +93,17 @@ def _made(registry: Mapping[str, Callable[..., Made]], spec: str, n_arms: int, s
     return registry[name](n_arms, seed=seed, **options)
 
 
-def _made_own(module: str, name: str, options: dict[str, object], n_arms: int, seed: int | None) -> Bandit:
+def _made_own(address: str, own: type[Bandit], options: dict[str, object], n_arms: int, seed: int | None) -> Bandit:
     try:
-        made = own_class(module, name)(n_arms, seed=seed, **options)
+        made = own(n_arms, seed=seed, **options)
     except ValueError:
         raise
     except Exception as error:  # whatever a constructor does with options that it does not have
-        raise ValueError(f"cannot make {module}:{name} of {n_arms} arms: {type(error).__name__}: {error}") from error
+        raise ValueError(f"cannot make {address} of {n_arms} arms: {type(error).__name__}: {error}") from error
     for option in options:
         if option not in made.parameters:
             raise ValueError(
-                f"{module}:{name} does not tell its option {option!r}: its __init__ should call "
+                f"{address} does not tell its option {option!r}: its __init__ should call "
                 f"super().__init__(n_arms, seed=seed, {option}={option})"
             )
     return made
@@ -131,4 +142,5 @@ __all__ = [
     "code_of",
     "plays_in_python",
     "split",
+    "stored_bandit",
 ]

@@ -1,5 +1,7 @@
 """The contract of every bandit: what `ask` and `tell` do around the two rules of a paper, `choose` and `learn`."""
 
+from rankduel.bandits.snapshot_checks import COUNT
+from rankduel.errors import SnapshotError
 from rankduel.types import Duel, Outcome
 
 OUTCOMES = {<int>FIRST: Outcome.FIRST, <int>SECOND: Outcome.SECOND, <int>TIE: Outcome.TIE}
@@ -130,13 +132,19 @@ cdef class Bandit(Learner):
         for arm in duel[1:3]:
             if not 0 <= arm < self.n_arms:
                 raise ValueError(f"{duel} names arm {arm}, expected 0 to {self.n_arms - 1}")
+        if not 0 <= duel.number <= COUNT:
+            raise ValueError(f"{duel} has the number {duel.number}, expected 0 to {COUNT}")
 
     def _pack(self, duel):
         return [duel.number, duel.first, duel.second, duel.propensity]
 
     def _unpack(self, packed):
         number, first, second, propensity = packed
-        return Duel(number, first, second, tuple(propensity) if propensity else None)
+        if propensity is not None:
+            propensity = tuple([float(chance) for chance in propensity])
+            if len(propensity) != 2 or not all([0 < chance <= 1 for chance in propensity]):
+                raise SnapshotError(f"the propensities of pending duel {number} are {propensity}, expected two chances")
+        return Duel(number, self._unpack_arm(first), self._unpack_arm(second), propensity)
 
     @classmethod
     def _registry(cls):

@@ -8,7 +8,8 @@ cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from rankduel.bandits.elimination import Elimination
-from rankduel.bandits.pairs cimport Pairs, count_win, find, meeting_t, wins
+from rankduel.bandits.pairs cimport MOST, Pairs, count_win, find, meeting_t, wins
+from rankduel.bandits.snapshot_checks import COUNT, Equal, Shape, Values
 
 cnp.import_array()
 
@@ -33,10 +34,16 @@ cdef class Eliminations:
         self.by = <int32_t *>cnp.PyArray_DATA(self.arrays["gone_by"])
         self.lead = <int32_t *>cnp.PyArray_DATA(self.arrays["lead"])
 
-    @property
-    def ranges(self):
-        """Of the values that kernels trust."""
-        return {"gone": (0, RETIRED), "gone_by": (0, len(self.arrays["gone"]) - 1)}
+    def snapshot_rules(self, bandit, stored):
+        """What the arrays of a snapshot must be."""
+        arrays, n = self.arrays, len(self.arrays["gone"])
+        yield "gone", arrays["gone"], Values(0, RETIRED)
+        yield "n_alive", bandit.n_alive, Equal(int((arrays["gone"] == 0).sum()))
+        yield "gone_at", arrays["gone_at"], Values(0, COUNT)
+        yield "gone_by", arrays["gone_by"], Values(0, n - 1)
+        yield "lead", arrays["lead"], Values(1 - n, n - 1)
+        if "evidence" in arrays:
+            yield "evidence", arrays["evidence"], Values(0, 4e307)
 
     @property
     def alive(self):
@@ -150,11 +157,23 @@ cdef class Referee(Certificate):
         """The meetings."""
         return {"meetings": self.pairs.table()}
 
+    def snapshot_rules(self, bandit, stored):
+        """And rows of two arms, the lower first, and the wins of both, in the order of the arms."""
+        yield from Certificate.snapshot_rules(self, bandit, stored)
+        meetings, n = stored["meetings"], len(self.arrays["gone"])
+        yield "meetings", meetings, Shape(np.int64, (None, 4))
+        low, high = meetings[:, 0], meetings[:, 1]
+        yield "meetings", low, Values(0, n - 1)
+        yield "meetings", high, Values(low + 1, n - 1)
+        yield "meetings", meetings[:, 2:], Values(0, <int64_t>MOST)
+        pairs = low * n + high
+        yield "meetings", pairs, Equal(np.unique(pairs))
+
     def load(self, arrays):
         """Take the meetings in again."""
         super().load(arrays)
         self.pairs = Pairs()
-        self.pairs.load(arrays["meetings"], len(self.arrays["gone"]))
+        self.pairs.load(arrays["meetings"])
 
     cdef bint judge(self, int winner, int loser) except -1 nogil:
         """Take in a duel; true if the evidence against the loser is now enough."""

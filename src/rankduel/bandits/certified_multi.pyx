@@ -5,13 +5,14 @@ from numbers import Real
 import numpy as np
 
 cimport numpy as cnp
-from libc.math cimport exp, fmin, log, log1p
+from libc.math cimport INFINITY, exp, fmin, log, log1p
 from libc.stdint cimport int64_t
 from numpy.random.c_distributions cimport random_beta
 
 from rankduel.bandits.multi_bandit cimport MultiBandit, multi_duel_t, won
 from rankduel.bandits.elimination import Confidence
 from rankduel.bandits.parameters import whole
+from rankduel.bandits.snapshot_checks import COUNT, Equal, Values
 from rankduel.randomness.draws cimport best_t, consider
 
 cnp.import_array()
@@ -93,7 +94,6 @@ cdef class CertifiedMulti(MultiBandit):
         self.losses = <double *>self.array("losses", self.n_arms, np.float64)
         self.left = <int64_t *>self.array("left", self.n_arms)
         self._arrays["left"][:] = np.arange(self.n_arms)
-        self._ranges.update(wins=(0, 2.0**53), losses=(0, 2.0**53), left=(0, self.n_arms - 1))
         self._thetas = np.empty(self.n_arms)
         self.thetas = <double *>cnp.PyArray_DATA(self._thetas)
 
@@ -131,7 +131,7 @@ cdef class CertifiedMulti(MultiBandit):
         """Of the others, the arm with most evidence against it."""
         cdef int k
         cdef best_t best
-        best.value, best.index, best.ties = -1e300, 0, 0
+        best.value, best.index, best.ties = -INFINITY, 0, 0
         for k in range(self.n_alive):
             if self.left[k] != champion:
                 consider(self.rng, &best, self._evidence[self.left[k]], <int>self.left[k])
@@ -200,6 +200,16 @@ cdef class CertifiedMulti(MultiBandit):
                 self.left[kept] = self.left[k]
                 kept += 1
         self.n_alive = kept
+
+    def _snapshot_rules(self, stored):
+        yield from MultiBandit._snapshot_rules(self, stored)
+        arrays = self._arrays
+        yield "bets", arrays["bets"], Values(-1e15, 1e15)
+        yield "evidence", arrays["evidence"], Values(-INFINITY, 1e15)
+        yield "wins", arrays["wins"], Values(0, COUNT)
+        yield "losses", arrays["losses"], Values(0, COUNT)
+        yield "left", arrays["left"], Values(0, self.n_arms - 1)
+        yield "left", self.alive, Equal(np.unique(self.alive))
 
     @property
     def alive(self):

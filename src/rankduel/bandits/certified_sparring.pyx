@@ -14,6 +14,7 @@ from rankduel.bandits.elimination import Certified
 from rankduel.bandits.pairs cimport count_win, fetch_meeting, find, meeting_t, wins
 from rankduel.bandits.parameters import number, whole
 from rankduel.bandits.samples cimport NOBODY, Samples, best, best_but, fetch, fetch_seat, get, larger, put, smaller
+from rankduel.bandits.snapshot_checks import COUNT, Equal, Values
 from rankduel.randomness.draws cimport below, uniform
 
 cnp.import_array()
@@ -115,9 +116,6 @@ cdef class CertifiedSparring(Bandit):
         self.keep("spread", np.zeros(2))
         self.n_active = self.n_arms
         self.settle()
-        self._ranges.update(
-            self.referee.ranges, arm_at=(0, n_arms - 1), seat_of=(-1, n_arms - 1), last=(-1, n_arms - 1)
-        )
         for seat in range(self.n_arms):
             self.sample(seat)
 
@@ -371,8 +369,6 @@ cdef class CertifiedSparring(Bandit):
         self._arrays["arm_at"][first:] = 0
         self._arrays["seat_of"][first:] = -1
         self.settle()
-        top = self.n_arms - 1
-        self._ranges.update(self.referee.ranges, arm_at=(0, top), seat_of=(-1, top), last=(-1, top))
         for arm in range(first, self.n_arms):
             self.sit_down(arm)
         return list(range(first, self.n_arms))
@@ -462,14 +458,26 @@ cdef class CertifiedSparring(Bandit):
         self._gather()
         return super()._state()
 
+    def _snapshot_rules(self, stored):
+        yield from Bandit._snapshot_rules(self, stored)
+        arrays, top = self._arrays, self.n_arms - 1
+        yield "rated.mean", arrays["rated"]["mean"], Values(-1e9, 1e9)
+        yield "rated.variance", arrays["rated"]["variance"], Values(0, 1)
+        yield "rated.grudge", arrays["rated"]["grudge"], Values(0, COUNT)
+        yield "rated.nemesis", arrays["rated"]["nemesis"], Values(-1, top)
+        yield "samples", arrays["samples"], Values(-1e12, 1e12)
+        yield "last", arrays["last"], Values(-1, top)
+        yield "spread", arrays["spread"], Values([-COUNT, 0], COUNT)
+        arm_at, seat_of = arrays["arm_at"], arrays["seat_of"]
+        yield "arm_at", arm_at, Values(0, top)
+        yield "seat_of", seat_of, Values(-1, top)
+        seated = np.flatnonzero(seat_of >= 0)  # the first seats, by arms that are in the race
+        yield "seat_of", np.sort(seat_of[seated]), Equal(np.arange(len(seated)))
+        yield "arm_at", arm_at[seat_of[seated]], Equal(seated)
+        yield "gone", arrays["gone"][seated], Equal(0)
+
     def _load(self, arrays):
         super()._load(arrays)
-        if ((arrays["rated"]["nemesis"] < -1) | (arrays["rated"]["nemesis"] >= self.n_arms)).any():
-            raise ValueError(f"rated has a nemesis beyond -1 to {self.n_arms - 1}")
-        seated = np.flatnonzero(self._arrays["seat_of"] >= 0)
-        self.n_active = len(seated)
-        if (self._arrays["arm_at"][self._arrays["seat_of"][seated]] != seated).any():
-            raise ValueError("arm_at and seat_of do not fit each other")
-        self.referee.pairs.load(arrays["meetings"], self.n_arms)
+        self.n_active = int((self._arrays["seat_of"] >= 0).sum())
         self.settle()
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 cimport cython
-from libc.math cimport fmax, log, log1p, pow
+from libc.math cimport INFINITY, fmax, log, log1p, pow
 from libc.stdint cimport int8_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
@@ -11,6 +11,7 @@ from libc.string cimport memset
 from rankduel.bandits.base cimport FIRST, TIE, duel_t, outcome_t
 from rankduel.bandits.coins cimport LATER, bit, coins_t, ones, set_coin, tally_add, tally_of, tally_t, toss
 from rankduel.bandits.optimistic cimport Optimistic
+from rankduel.bandits.snapshot_checks import Equal, Values, curve_rules
 from rankduel.bandits.versus cimport versus_count, versus_new, versus_t
 from rankduel.randomness.arrivals cimport arrival_rate, arrival_wait, arrivals_now
 from rankduel.randomness.beta cimport ASK, beta_argmax, beta_draw_above, betas_t, guess_t
@@ -93,7 +94,6 @@ cdef class DTS(Optimistic):
         self.favourite = <int64_t *>self.array("favourite", 1)
         self.rates = <double *>self.array("rates", 2 * n, np.float64)
         self.calm = <double *>self.array("calm", 2, np.float64)
-        self._ranges.update(leader=(0, n - 1), favourite=(-1, n - 1), rates=(-1, 1), calm=(-1, 1e300))
         self.favourite[0] = -1
         self.calm[WAIT] = -1
         self.n_words = n_words
@@ -141,6 +141,20 @@ cdef class DTS(Optimistic):
         free(self.streaks)
         free(self.closed)
         free(self.guesses)
+
+    def _snapshot_rules(self, stored):
+        yield from Optimistic._snapshot_rules(self, stored)
+        arrays, n = self._arrays, self.n_arms
+        yield "pairs", arrays["pairs"][:, :, 0], Equal(arrays["wins"].T + 1)
+        yield "pairs", arrays["pairs"][:, :, 1], Equal(arrays["wins"] + 1)
+        yield from curve_rules("pairs", arrays["pairs"], bar=0.5)
+        yield "tails", arrays["tails"][:, n:], Equal(0)
+        yield "tops", arrays["tops"][:, n:], Equal(0)
+        yield "leader", arrays["leader"], Values(0, n - 1)
+        yield "rates", arrays["rates"], Values(0, 1, markers=(-1,))
+        yield "calm", arrays["calm"][TOTAL], Values(0, RARE)
+        yield "calm", arrays["calm"][WAIT], Values(0, INFINITY, markers=(-1,))
+        yield "favourite", arrays["favourite"], Values(0 if self.calm[WAIT] >= 0 else -1, n - 1)
 
     def _load(self, arrays):
         cdef int i, j

@@ -113,7 +113,7 @@ class Confidence:
     @property
     def p_best_exists(self) -> float:
         """A p-value, good at any time, of "some arm is at least as good as each other one"."""
-        return min(1.0, math.exp(-self.doubt))
+        return math.exp(-max(0.0, self.doubt))
 
     @property
     def in_doubt(self) -> bool:

@@ -17,7 +17,6 @@ cdef class Judged(Bandit):
             self._parameters["elimination"] = elimination
             self.referee = self.out = Referee(self.n_arms, elimination)
             self._adopt("", self.referee)
-            self._ranges.update(self.referee.ranges)
 
     cdef bint is_out(self, int arm) noexcept nogil:
         return self.referee is not None and self.referee.gone[arm]

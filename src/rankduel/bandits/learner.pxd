@@ -15,6 +15,8 @@ cdef class Learner:
     cdef Eliminations out  # who is out and why; None for a bandit that never eliminates, or does so in its own way
     cdef bitgen_t *rng
     cdef object _bit_generator
-    cdef dict _parameters, _arrays, _ranges, _pending
+    cdef dict _parameters, _arrays, _pending
+    cdef list _parts  # whose arrays are state of this bandit, and the prefix of their names
+    cdef dict _stored  # the arrays of the snapshot that is being restored; None: no one is
 
     cdef void *array(self, str name, shape, dtype=*) except NULL

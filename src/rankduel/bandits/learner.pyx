@@ -9,12 +9,14 @@ cimport numpy as cnp
 from cpython.pycapsule cimport PyCapsule_GetPointer
 
 from rankduel.bandits.elimination import Confidence, Decision
+from rankduel.bandits.snapshot_checks import COUNT, Equal, Shape, check, check_whole
 from rankduel.errors import SnapshotError, UnknownDuel
 from rankduel.randomness import bit_generator, fresh_seed
 
 cnp.import_array()
 
 cdef int SCHEMA = 1  # of snapshots
+cdef int MANY_ARMS = 1_000_000  # from here on a snapshot needs arrays that are as long before memory is asked for
 
 
 cdef class Learner:
@@ -23,13 +25,16 @@ cdef class Learner:
     def __init__(self, n_arms, *, seed=None, **parameters):
         if isinstance(n_arms, bool) or not isinstance(n_arms, (int, np.integer)) or not 1 <= n_arms < 2**31:
             raise ValueError(f"n_arms must be a whole number of at least 1, got {n_arms!r}")
+        if self._stored is not None and n_arms > MANY_ARMS:
+            if n_arms > max([array.size for array in self._stored.values()], default=0):
+                raise SnapshotError(f"n_arms is {n_arms}, and no array is that long")
         self.n_arms = self.n_alive = n_arms
         self._bit_generator = bit_generator(seed := fresh_seed() if seed is None else seed, "bandit")
         self.seed = int(seed)
         self.rng = <bitgen_t *>PyCapsule_GetPointer(self._bit_generator.capsule, "BitGenerator")
         self._parameters = parameters
         self._arrays = {}
-        self._ranges = {}  # of arrays whose values are indices: kernels trust them
+        self._parts = []
         self._pending = {}
 
     @property
@@ -44,11 +49,14 @@ cdef class Learner:
 
     cdef void *array(self, str name, shape, dtype=np.int64) except NULL:
         """A zeroed array of the bandit's state: snapshots find it by its name, kernels by this pointer."""
+        if self._stored is not None:  # before memory is asked for
+            check([(name, self._stored[name], Shape(dtype, shape if isinstance(shape, tuple) else (shape,)))])
         self._arrays[name] = np.zeros(shape, dtype)
         return cnp.PyArray_DATA(self._arrays[name])
 
     def _adopt(self, prefix, part):
         """Make the arrays of a part of the bandit its own state."""
+        self._parts.append((prefix, part))
         self._arrays.update({prefix + name: array for name, array in part.arrays.items()})
 
     # Duels: their kind is the business of subclasses, but for these
@@ -106,7 +114,7 @@ cdef class Learner:
         """The winner, or the arms that are tied, with the evidence against all that are out; or where it stands."""
         tied = tuple(self.alive.tolist()) if self.tied else ()
         confidence = self.confidence()
-        copeland = self._copeland() if confidence.in_doubt else ()
+        copeland = self._copeland() if confidence.in_doubt and self.out is not None else ()
         return Decision(self.winner, tied, confidence, () if self.out is None else self.out.listed(), copeland)
 
     def _copeland(self):
@@ -176,9 +184,16 @@ cdef class Learner:
             cls = registry[str(name)]
         elif cls.__name__ != name:
             raise SnapshotError(f"snapshot of {name}, not of {cls.__name__}")
+        cdef Learner bandit
         try:
-            bandit = cls(header["n_arms"], seed=header["seed"], **header["parameters"])
+            n_arms, seed, parameters = header["n_arms"], header["seed"], header["parameters"]
+            bandit = cls.__new__(cls, n_arms, seed=seed, **parameters)
+            bandit._stored = arrays
+            bandit.__init__(n_arms, seed=seed, **parameters)
             bandit._take(header, arrays)
+            bandit._stored = None
+        except SnapshotError as error:
+            raise SnapshotError(f"snapshot of {name} does not fit: {error}") from error
         except Exception as error:
             raise SnapshotError(f"snapshot of {name} does not fit: {error!r}") from error
         return bandit
@@ -189,18 +204,37 @@ cdef class Learner:
         return None
 
     def _take(self, header, arrays):
-        self.asked, self.told = header["asked"], header["told"]
-        self.n_alive, self.tied = header["n_alive"], header["tied"]
-        if not 1 <= self.n_alive <= self.n_arms:
-            raise ValueError(f"n_alive must be from 1 to {self.n_arms}, got {self.n_alive}")
+        self.asked = check_whole("asked", header["asked"], 0, COUNT)
+        self.told = check_whole("told", header["told"], 0, COUNT)
+        self.n_alive = check_whole("n_alive", header["n_alive"], 1, self.n_arms)
+        self.tied = header["tied"]
         state = self._bit_generator.state
-        state["state"]["state"][:] = header["generator"]
-        state["has_uint32"], state["uinteger"] = header["half_word"]
+        state["state"]["state"][:] = [check_whole("generator", word, 0, 2**64 - 1) for word in header["generator"]]
+        has_half, half = header["half_word"]
+        state["has_uint32"] = check_whole("half_word", has_half, 0, 1)
+        state["uinteger"] = check_whole("half_word", half, 0, 2**32 - 1)
         self._bit_generator.state = state
         for packed in header["pending"]:
             duel = self._unpack(packed)
+            check_whole("the number of a pending duel", duel.number, 1, self.asked)
+            if duel.number in self._pending:
+                raise SnapshotError(f"pending has duel {duel.number} twice")
             self._pending[duel.number] = duel
         self._load(arrays)
+
+    def _unpack_arm(self, arm):
+        return check_whole("an arm of a pending duel", arm, 0, self.n_arms - 1)
+
+    def _snapshot_rules(self, stored):
+        """What the state must be, as `snapshot_checks` says it, after the arrays were taken in; `stored` has them all.
+
+        A bandit whose kernels trust its arrays yields more: of a subclass in Python, nothing is needed.
+        """
+        for prefix, part in self._parts:
+            for name, found, rule in part.snapshot_rules(self, stored):
+                yield prefix + name, found, rule
+        if type(self).alive is Learner.alive:
+            yield "n_alive", self.n_alive, Equal(len(self.alive))
 
     def _state(self):
         """The arrays of the state by name. A bandit with more than fixed arrays says how it is stored and loaded."""
@@ -208,13 +242,9 @@ cdef class Learner:
 
     def _load(self, arrays):
         for name, array in self._arrays.items():
-            stored = arrays[name]
-            if stored.shape != array.shape or stored.dtype != array.dtype:
-                raise ValueError(f"{name} is {stored.dtype}{stored.shape}, expected {array.dtype}{array.shape}")
-            low, high = self._ranges.get(name, (None, None))
-            if low is not None and stored.size and not (stored.min() >= low and stored.max() <= high):
-                raise ValueError(f"{name} has values beyond {low} to {high}")
-            array[...] = stored
+            check([(name, arrays[name], Shape(array.dtype, array.shape))])
+            array[...] = arrays[name]
+        check(self._snapshot_rules(arrays))
         if self.out is not None:
             self.out.load(arrays)
 

@@ -6,6 +6,7 @@ from libc.stdlib cimport free, realloc
 from libc.string cimport memset
 
 from rankduel.bandits.merging cimport Merging, batch_t
+from rankduel.bandits.snapshot_checks import COUNT, Equal, Values, curve_rules
 from rankduel.bandits.versus cimport add16, draw16, kappa_of, kappa_ties, odds, rest, versus_count, versus_new, versus_t
 from rankduel.randomness.beta cimport ASK, STALE, beta_argmax, betas_t, guess_t, next_lane
 from rankduel.randomness.draws cimport below, eight_bytes, eight_bytes_if, uniform
@@ -143,13 +144,26 @@ cdef class MergeDTS(Merging):
             with gil:
                 raise MemoryError
         memset(batch.bytes, 0, size)
+        self.lay_odds(batch)
         for i in range(n):
             for j in range(n):
                 if i != j:
-                    set_odds(batch, i, j)
                     versus(batch, i, j).chance.gap = STALE
                     tails(batch)[i * stride + j] = ASK
         return 0
+
+    cdef void lay_odds(self, batch_t *batch) noexcept nogil:
+        cdef int n = batch.size, i, j
+        memset(odds_of(batch), 0, tails(batch) - odds_of(batch))
+        for i in range(n):
+            for j in range(i):
+                set_odds(batch, i, j)
+
+    def batch_rules(self, records):
+        """Both arms of a pair have counted the same duels."""
+        yield "pairs", records[:, :, 0], Values(1, COUNT, whole=True)
+        yield "pairs", records[:, :, 1], Equal(records[:, :, 0].T)
+        yield from curve_rules("pairs", records, bar=0)
 
 
 cdef inline int lanes(int n) noexcept nogil:

@@ -1,8 +1,11 @@
 """MergeRUCB (Zoghi, Whiteson, de Rijke 2015)."""
 
+import numpy as np
+
 from libc.math cimport log, sqrt
 
 from rankduel.bandits.merging cimport Merging, batch_t
+from rankduel.bandits.snapshot_checks import COUNT, Equal, Values
 from rankduel.randomness.draws cimport below, best_t, consider
 
 cdef struct bound_t:
@@ -64,6 +67,16 @@ cdef class MergeRUCB(Merging):
                 consider(self.rng, &best, bound, j)
         first[0], second[0] = c, best.index
         return 0
+
+    def batch_rules(self, records):
+        """The means and widths are those of the wins."""
+        wins, mean, width = np.moveaxis(records, 2, 0)
+        yield "pairs", wins, Values(0, COUNT, whole=True)
+        yield "pairs", wins.diagonal(), Equal(0)
+        n = wins + wins.T
+        met, n = n > 0, np.maximum(n, 1)
+        yield "pairs", mean, Equal(np.where(met, wins / n, 1))
+        yield "pairs", width, Equal(np.where(met, 1 / np.sqrt(n), -1))
 
     cdef double wins_of(self, const batch_t *batch, int i, int j) noexcept nogil:
         return self.bound(batch, i, j).wins

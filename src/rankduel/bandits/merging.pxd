@@ -30,6 +30,7 @@ cdef class Merging(Bandit):
     cdef bint all_even(self) noexcept nogil
     cdef int ahead(self, const batch_t *batch, int i, int j) noexcept nogil
     cdef int dress(self, batch_t *batch) except -1 nogil
+    cdef void lay_odds(self, batch_t *batch) noexcept nogil
     cdef size_t n_bytes(self, int size) noexcept nogil
 
     cdef void *record(self, const batch_t *batch, int i, int j) noexcept nogil

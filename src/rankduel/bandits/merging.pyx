@@ -12,6 +12,7 @@ from rankduel.bandits.base cimport FIRST, TIE, Bandit, duel_t, outcome_t
 from rankduel.bandits.certificate cimport FAR, Certificate, Eliminations, even, hear
 from rankduel.bandits.elimination import Hoeffding, elimination_from
 from rankduel.bandits.parameters import number, whole
+from rankduel.bandits.snapshot_checks import COUNT, Equal, Shape, Values
 from rankduel.randomness import generator
 
 cnp.import_array()
@@ -61,7 +62,6 @@ cdef class Merging(Bandit):
         self.out = Eliminations(self.n_arms) if elimination is None else Certificate(self.n_arms, elimination)
         self.certificate = None if elimination is None else self.out
         self._adopt("", self.out)
-        self._ranges.update(self.out.ranges)
         self.alpha, self.batch_size, self.c, self.max_size = alpha, batch_size, c, 1.5 * batch_size
         self.log_c = log(self.c)
         self.won = <int64_t *>self.array("won", self.n_arms)
@@ -71,7 +71,8 @@ cdef class Merging(Bandit):
         self.place = <int *>calloc(self.n_arms, sizeof(int))
         if self.home == NULL or self._batches == NULL or self.place == NULL:
             raise MemoryError
-        self.deal()
+        if self._stored is None:  # else a snapshot has the batches
+            self.deal()
 
     @classmethod
     def theoretical(cls, n_arms, *, horizon, alpha=1.01, batch_size=4, seed=None):
@@ -113,9 +114,16 @@ cdef class Merging(Bandit):
         """Lay out what is kept per batch beside the records; called when its arms have changed."""
         return 0
 
+    cdef void lay_odds(self, batch_t *batch) noexcept nogil:
+        """Make anew, of that, what depends on nothing but the records."""
+
     cdef size_t n_bytes(self, int size) noexcept nogil:
         """How many bytes that takes."""
         return 0
+
+    def batch_rules(self, records):
+        """What the records [size, size] of a batch must be, in a snapshot."""
+        yield from ()
 
     # Algorithm 1
 
@@ -313,6 +321,7 @@ cdef class Merging(Bandit):
                 next_record += n_records * self.record_size
                 memcpy(batch.bytes, next_byte, self.n_bytes(batch.size))
                 next_byte += self.n_bytes(batch.size)
+                self.lay_odds(batch)
         self.n_alive = len(arms)
         return 0
 
@@ -334,20 +343,31 @@ cdef class Merging(Bandit):
         stage = np.array(self.stage)
         return {**self._arrays, "stage": stage, "sizes": sizes, "arms": arms, "pairs": pairs, "bytes": bytes}
 
+    def _snapshot_rules(self, stored):
+        yield from Bandit._snapshot_rules(self, stored)
+        yield "won", self._arrays["won"], Values(0, COUNT)
+        yield "fought", self._arrays["fought"], Values(0, COUNT)
+        yield "stage", stored["stage"], Shape(np.int64, ())
+        yield "stage", stored["stage"], Values(1, 32)
+        sizes, pairs = stored["sizes"], stored["pairs"]
+        yield "sizes", sizes, Shape(np.intc, (None,))
+        yield "sizes, their number,", len(sizes), Values(1, (self.n_arms + self.batch_size - 1) // self.batch_size)
+        yield "sizes", sizes, Values(1, self.n_arms)
+        sizes = sizes.tolist()
+        yield "arms", stored["arms"], Shape(np.intc, (sum(sizes),))
+        yield "arms", np.sort(stored["arms"]), Equal(self.alive)
+        yield "bytes", stored["bytes"], Shape(np.uint8, (sum([self.n_bytes(size) for size in sizes]),))
+        n_numbers = self.record_size // sizeof(double)
+        yield "pairs", pairs, Shape(np.float64, (sum([size**2 for size in sizes]), n_numbers))
+        end = 0
+        for size in sizes:
+            start, end = end, end + size**2
+            yield from self.batch_rules(pairs[start:end].reshape(size, size, n_numbers))
+
     def _load(self, arrays):
         Bandit._load(self, arrays)
-        arms, sizes, pairs, bytes = arrays["arms"], arrays["sizes"], arrays["pairs"], arrays["bytes"]
-        types = [array.dtype for array in (arms, sizes, pairs, bytes)]
-        if types != [np.intc, np.intc, np.float64, np.uint8]:
-            raise ValueError(f"batches are stored as {types}")
-        if len(np.unique(arms)) != len(arms) or arms.min() < 0 or arms.max() >= self.n_arms or sizes.min() < 1:
-            raise ValueError("batches do not hold distinct arms")
-        n_bytes = sum(self.n_bytes(size) for size in sizes)
-        if sizes.sum() != len(arms) or len(pairs) != (sizes**2).sum() or len(bytes) != n_bytes:
-            raise ValueError(f"{len(arms)} arms and {len(pairs)} records do not fill batches of {sizes.tolist()}")
-        if pairs.shape[1:] != (self.record_size // sizeof(double),):
-            raise ValueError(f"records have {pairs.shape[1:]} numbers")
-        self.set_batches(arms, sizes, np.ascontiguousarray(pairs), bytes)
+        pairs = np.ascontiguousarray(arrays["pairs"])
+        self.set_batches(arrays["arms"], arrays["sizes"], pairs, arrays["bytes"])
         self.stage = int(arrays["stage"])
 
     # What a user sees

@@ -6,6 +6,7 @@ cimport numpy as cnp
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy
 
+from rankduel.errors import SnapshotError
 from rankduel.types import MultiDuel
 
 cnp.import_array()
@@ -132,9 +133,10 @@ cdef class MultiBandit(Learner):
 
     def _unpack(self, packed):
         number, arms = packed
-        if sorted(set(arms)) != sorted(arms) or not all(0 <= arm < self.n_arms for arm in arms):
-            raise ValueError(f"pending duel {number} has arms {arms}")
-        return MultiDuel(number, tuple(arms))
+        arms = tuple([self._unpack_arm(arm) for arm in arms])
+        if not arms or len(set(arms)) < len(arms):
+            raise SnapshotError(f"pending duel {number} has arms {arms}, expected different ones")
+        return MultiDuel(number, arms)
 
     @classmethod
     def _registry(cls):

@@ -7,6 +7,7 @@ from libc.stdint cimport int32_t
 
 from rankduel.bandits.multi_bandit cimport won
 from rankduel.bandits.parameters import number
+from rankduel.bandits.snapshot_checks import COUNT, Values
 
 
 cdef class MultiOptimistic(MultiBandit):
@@ -23,7 +24,12 @@ cdef class MultiOptimistic(MultiBandit):
         self._wins = <double *>self.array("wins", (self.n_arms, self.n_arms), np.float64)
         self.behind = <double *>self.array("behind", self.n_arms, np.float64)
         self.witness = <int *><int32_t *>self.array("witness", self.n_arms, np.int32)
-        self._ranges.update(wins=(0, 2.0**53), behind=(0, 2.0**53), witness=(0, self.n_arms - 1))
+
+    def _snapshot_rules(self, stored):
+        yield from MultiBandit._snapshot_rules(self, stored)
+        yield "wins", self._arrays["wins"], Values(0, COUNT)
+        yield "behind", self._arrays["behind"], Values(0, COUNT)
+        yield "witness", self._arrays["witness"], Values(0, self.n_arms - 1)
 
     cdef int unbeaten(self, double width, int *arms) noexcept nogil:
         """Fill in the arms with u_ij >= 1/2 for all j, in ascending order; how many they are."""

@@ -4,7 +4,10 @@ import numpy as np
 
 from rankduel.bandits.multi_bandit cimport MultiBandit, multi_duel_t, won
 from rankduel.bandits.parameters import whole
+from rankduel.bandits.snapshot_checks import Values
 from rankduel.bandits.thompson cimport Thompson
+
+MOST_DRAWS = 10_000  # of one duel: more arms than any page has
 
 
 cdef class MultiSelfSparring(MultiBandit):
@@ -54,11 +57,10 @@ cdef class MultiSelfSparring(MultiBandit):
     cdef double *pains  # and of those against it
 
     def __init__(self, n_arms, *, arms_per_duel=4, seed=None):
-        super().__init__(n_arms, seed=seed, arms_per_duel=whole("arms_per_duel", arms_per_duel, minimum=2))
+        super().__init__(n_arms, seed=seed, arms_per_duel=whole("arms_per_duel", arms_per_duel, minimum=2, maximum=MOST_DRAWS))
         self.m = arms_per_duel
         self.posterior = Thompson(self.n_arms)
         self._adopt("", self.posterior)
-        self._ranges.update(self.posterior.ranges)
         self.gains = <double *>self.array("gains", self.n_arms, np.float64)
         self.pains = <double *>self.array("pains", self.n_arms, np.float64)
 
@@ -89,6 +91,11 @@ cdef class MultiSelfSparring(MultiBandit):
                 self.pains[arm] -= 1
                 self.posterior.learn(arm, False)
         return 0
+
+    def _snapshot_rules(self, stored):
+        yield from MultiBandit._snapshot_rules(self, stored)
+        yield "gains", self._arrays["gains"], Values(0, 1)
+        yield "pains", self._arrays["pains"], Values(0, 1)
 
     @property
     def champion(self):

@@ -7,6 +7,7 @@ from libc.math cimport INFINITY, fmin, log
 from rankduel.bandits.base cimport FIRST, TIE, duel_t, outcome_t
 from rankduel.bandits.judged cimport Judged
 from rankduel.bandits.parameters import number
+from rankduel.bandits.snapshot_checks import COUNT, Equal, Values
 
 
 cdef class Optimistic(Judged):
@@ -74,6 +75,18 @@ cdef class Optimistic(Judged):
                         else:
                             self.row_turn[i] = fmin(self.row_turn[i], self.turn[ij])
             self.next_turn[0] = fmin(self.next_turn[0], self.row_turn[i])
+
+    def _snapshot_rules(self, stored):
+        yield from Judged._snapshot_rules(self, stored)
+        arrays = self._arrays
+        yield "wins", arrays["wins"], Values(0, COUNT, whole=True)
+        yield "wins", arrays["wins"].diagonal(), Equal(0)
+        yield "behind", arrays["behind"], Values(0, 1)
+        n_behind = np.full(self.n_arms, 2 * self.n_arms)  # of an arm that is out
+        n_behind[self.alive] = arrays["behind"].sum(1)[self.alive]
+        yield "n_behind", arrays["n_behind"], Equal(n_behind)
+        for turn in ("turn", "row_turn", "next_turn"):
+            yield turn, arrays[turn], Values(0, INFINITY)
 
     @property
     def champion(self):

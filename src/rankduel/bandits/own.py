@@ -3,16 +3,20 @@
 import ast
 import hashlib
 import importlib
+import os
 import re
+import sys
 from functools import cache
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec, resolve_name
 from pathlib import Path
 
 from rankduel.bandits.base import Bandit
+from rankduel.errors import StorageError
 
-__all__ = ["code_of", "own_class", "plays_in_python", "split"]
+__all__ = ["code_of", "own_class", "plays_in_python", "split", "stored_class"]
 
+ALLOWED = "RANKDUEL_BANDITS"  # the variable of the environment with what a storage may name, "module:Class,..."
 _MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 
@@ -45,6 +49,21 @@ def own_class(module: str, name: str) -> type[Bandit]:
     if not isinstance(found, type) or not issubclass(found, Bandit):
         raise ValueError(f"{module}:{name} must be a subclass of rankduel.Bandit, got {found!r}")
     return found
+
+
+def stored_class(module: str, name: str) -> type[Bandit]:
+    """The class that a storage names: imported here before, or allowed by RANKDUEL_BANDITS. A file imports nothing."""
+    loaded = sys.modules.get(module)
+    found = vars(loaded).get(name) if loaded is not None else None
+    if isinstance(found, type) and issubclass(found, Bandit):
+        return found
+    allowed = [address.strip() for address in os.environ.get(ALLOWED, "").split(",")]
+    if f"{module}:{name}" not in allowed:
+        raise StorageError(
+            f"the storage names the bandit {module}:{name}, which is not imported because a file says so: "
+            f"import {module} first, or set {ALLOWED}={module}:{name}"
+        )
+    return own_class(module, name)
 
 
 def plays_in_python(spec: str) -> bool:

@@ -27,14 +27,14 @@ def number(name: str, value: float, *, above: float = 0.0, at_most: float = math
     return found
 
 
-def whole(name: str, value: int, *, minimum: int) -> int:
-    """A whole number of at least minimum and at most MAX_WHOLE, as an int.
+def whole(name: str, value: int, *, minimum: int, maximum: int = MAX_WHOLE) -> int:
+    """A whole number from minimum to maximum, as an int.
 
     >>> whole("batch_size", 2.5, minimum=2)
     Traceback (most recent call last):
     ValueError: batch_size must be a whole number of at least 2, got 2.5
     """
-    if isinstance(value, bool) or not isinstance(value, Integral) or not minimum <= value <= MAX_WHOLE:
-        limit = f" and at most {MAX_WHOLE}" if isinstance(value, Integral) and value > MAX_WHOLE else ""
+    if isinstance(value, bool) or not isinstance(value, Integral) or not minimum <= value <= maximum:
+        limit = f" and at most {maximum}" if isinstance(value, Integral) and value > maximum else ""
         raise ValueError(f"{name} must be a whole number of at least {minimum}{limit}, got {brief(value)}")
     return int(value)

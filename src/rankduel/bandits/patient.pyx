@@ -13,9 +13,10 @@ for all posteriors that it comes through until its a + b has grown by a thirty-s
 import numpy as np
 
 cimport numpy as cnp
-from libc.math cimport exp, expm1, fmax, fmin, sqrt
+from libc.math cimport INFINITY, exp, expm1, fmax, fmin, sqrt
 from numpy.random.c_distributions cimport random_beta, random_standard_exponential
 
+from rankduel.bandits.snapshot_checks import COUNT, Equal, Values
 from rankduel.bandits.thompson cimport Thompson, posterior_t
 from rankduel.randomness.arrivals cimport arrival_rate, arrival_wait, arrivals_in_tree
 from rankduel.randomness.beta cimport beta_chance_above, beta_curve, beta_keep, beta_t, beta_value_above, slack
@@ -38,9 +39,30 @@ cdef class Patient(Thompson):
     def __init__(self, n_arms):
         super().__init__(n_arms)
         self.arrays |= {"calm": np.zeros(2), "leader": np.full(1, -1)}
-        self.ranges |= {"calm": (-1, 1e300), "leader": (-1, n_arms - 1)}
         self.calm = <double *>cnp.PyArray_DATA(self.arrays["calm"])
         self.leader = <int64_t *>cnp.PyArray_DATA(self.arrays["leader"])
+
+    def snapshot_rules(self, bandit, stored):
+        """And with a leader, the level is such that it is hardly ever below."""
+        arrays, leader = self.arrays, self.arrays["leader"]
+        yield "leader", leader, Values(-1, self.n - 1)
+        yield "calm", arrays["calm"][WAIT], Values(0, INFINITY, markers=(-1,))
+        yield "calm", arrays["calm"][UNTIL], Values(0, 4 * COUNT)
+        yield from Thompson.snapshot_rules(self, bandit, stored)
+        if leader[0] >= 0:
+            yield "weights", arrays["weights"], Equal(0)
+            if self.fitted[0]:
+                yield "calm", arrays["calm"][UNTIL], Values(arrays["arms"][leader[0]].sum(), 4 * COUNT)
+                yield "level, as the leader's chance to be below it,", self.chance_below(), Values(0, 0.6)
+
+    def rates(self):
+        """As there; or of the events, where there is a leader. Its own is of a posterior that it has had before."""
+        cdef int i
+        if self.leader[0] < 0:
+            return Thompson.rates(self)
+        rates = np.array([arrival_rate(self.chance(i)) for i in range(self.n)])
+        rates[self.leader[0]] = self.tree[self.size + self.leader[0]]
+        return rates
 
     cdef int draw(self, bitgen_t *rng) noexcept nogil:
         if not self.fitted[0]:

@@ -7,6 +7,7 @@ from libc.stdint cimport int64_t, uint8_t
 
 from rankduel.bandits.base cimport FIRST, TIE, Bandit, duel_t, outcome_t
 from rankduel.bandits.parameters import number
+from rankduel.bandits.snapshot_checks import COUNT, Equal, Values
 from rankduel.randomness import generator
 from rankduel.randomness.draws cimport below, best_t, consider
 
@@ -87,7 +88,6 @@ cdef class RMED1(Bandit):
         self._arrays["order"][:] = generator(self.seed, "arms").permutation(n)
         self._arrays["turns"][:n] = self._arrays["order"]  # L_C = L_R = all arms, L_N is empty
         self._arrays["waiting"][:] = 1
-        self._ranges.update(order=(0, n - 1), turns=(0, n - 1), best=(-1, n - 1), pair=(0, n), counts=(0, n))
         self.counts[0] = n
         self.pair[1] = 1
         self.best[0] = -1
@@ -203,6 +203,39 @@ cdef class RMED1(Bandit):
                 self.barrier[0] = min(self.barrier[0], self.evidence[i])
             if self.best[0] == i or (self.best[0] >= 0 and as_low(self.evidence[i], self.evidence[self.best[0]])):
                 self.best[0] = -1
+
+    def _snapshot_rules(self, stored):
+        yield from Bandit._snapshot_rules(self, stored)
+        arrays, n = self._arrays, self.n_arms
+        wins, rate, evidence = arrays["wins"], arrays["rate"], arrays["evidence"]
+        yield "wins", wins, Values(0, COUNT, whole=True)
+        yield "wins", wins.diagonal(), Equal(0)
+        played = wins + wins.T
+        yield "rate", rate, Equal(np.where(played > 0, wins / np.maximum(played, 1), 0.5))
+        yield "n_losing", arrays["n_losing"], Equal((rate < 0.5).sum(1))
+        yield "n_opponents", arrays["n_opponents"], Equal((rate <= 0.5).sum(1) - 1)
+        yield "share", arrays["share"], Values(-1, COUNT)
+        yield "evidence", evidence, Values(-1, 2.0**60)
+        yield "order", np.sort(arrays["order"]), Equal(np.arange(n))
+        first, second = arrays["pair"].tolist()
+        yield "pair", first, Values(0, n - 1)
+        yield "pair", second, Values(first + 1, n - 1 if first < n - 1 else n)
+        yield "best", arrays["best"], Values(-1, n - 1)
+        # L_C, of which some are used up and the others are L_R, and L_N: no arm is in two of them, or twice
+        yield "counts", arrays["counts"], Values([1, 0, 0], n)
+        long, used, longer = arrays["counts"].tolist()
+        yield "counts", used, Values(0, long)
+        turns, waiting, listed = arrays["turns"], arrays["waiting"], arrays["listed"]
+        yield "turns", turns, Values(0, n - 1)
+        yield "waiting", waiting, Values(0, 1)
+        yield "listed", listed, Values(0, 1 - waiting)
+        yield "turns", np.sort(turns[used:long]), Equal(np.flatnonzero(waiting))
+        yield "turns", np.sort(turns[n:n + longer]), Equal(np.flatnonzero(listed))
+        outside = (waiting == 0) & (listed == 0)
+        if used > 0:  # the arm that had its turn last is looked at before the barrier is
+            outside[turns[used - 1]] = False
+        yield "barrier", arrays["barrier"], Values(-1, INFINITY)
+        yield "barrier", arrays["barrier"][0], Values(-1, evidence[outside].min(initial=INFINITY))
 
     @property
     def champion(self):

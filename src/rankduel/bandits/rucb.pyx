@@ -7,6 +7,7 @@ from libc.stdint cimport int64_t
 
 from rankduel.bandits.base cimport duel_t
 from rankduel.bandits.optimistic cimport Optimistic
+from rankduel.bandits.snapshot_checks import Values
 from rankduel.randomness.draws cimport below, best_t, consider, uniform
 
 
@@ -49,7 +50,10 @@ cdef class RUCB(Optimistic):
         super().__init__(n_arms, alpha=alpha, seed=seed)
         self.favourite = <int64_t *>self.array("favourite", 1)
         self.favourite[0] = -1
-        self._ranges["favourite"] = (-1, self.n_arms - 1)
+
+    def _snapshot_rules(self, stored):
+        yield from Optimistic._snapshot_rules(self, stored)
+        yield "favourite", self._arrays["favourite"], Values(-1, self.n_arms - 1)
 
     cdef int choose(self, duel_t *duel) except -1 nogil:
         duel.first = self.first()

@@ -46,7 +46,6 @@ cdef class SelfSparring(Judged):
         super().__init__(n_arms, elimination=elimination, seed=seed)
         self.arms = Patient(self.n_arms) if self.referee is None else Thompson(self.n_arms, spare=True)
         self._adopt("", self.arms)
-        self._ranges.update(self.arms.ranges)
 
     cdef int choose(self, duel_t *duel) except -1 nogil:
         if self.referee is None:

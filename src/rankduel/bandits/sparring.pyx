@@ -7,6 +7,7 @@ from libc.stdint cimport int64_t
 
 from rankduel.bandits.base cimport FIRST, SECOND, TIE, Bandit, duel_t, outcome_t
 from rankduel.bandits.parameters import number
+from rankduel.bandits.snapshot_checks import COUNT, Values
 from rankduel.bandits.thompson cimport Thompson
 from rankduel.bandits.tsallis cimport Tsallis
 from rankduel.bandits.weights cimport Weights
@@ -92,6 +93,11 @@ cdef class SparringUCB1(Sparring):
         self.wins[<size_t>side * self.n_arms + arm] += won
         self.plays[<size_t>side * self.n_arms + arm] += 1
 
+    def _snapshot_rules(self, stored):
+        yield from Bandit._snapshot_rules(self, stored)
+        yield "plays", self._arrays["plays"], Values(0, COUNT, whole=True)
+        yield "wins", self._arrays["wins"], Values(0, self._arrays["plays"], whole=True)
+
     @property
     def champion(self):
         """The arm that the two sides have played most."""
@@ -136,7 +142,6 @@ cdef class SparringThompson(Sparring):
         self.first, self.second = Thompson(self.n_arms), Thompson(self.n_arms)
         self._adopt("first_", self.first)
         self._adopt("second_", self.second)
-        self._ranges.update({side + name: ends for side in ("first_", "second_") for name, ends in self.first.ranges.items()})
 
     cdef int pick(self, int side, int64_t t, double *propensity) noexcept nogil:
         return self.first.draw(self.rng) if side == 0 else self.second.draw(self.rng)

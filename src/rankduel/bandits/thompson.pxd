@@ -9,7 +9,6 @@ cdef struct posterior_t:
 
 cdef class Thompson:
     cdef readonly dict arrays
-    cdef readonly dict ranges
     cdef int n, size
     cdef bint spare  # the level is such that a draw without the strongest arm is cheap, too
     cdef double aim

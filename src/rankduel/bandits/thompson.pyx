@@ -19,6 +19,7 @@ from libc.math cimport exp, fmax, fmin, log, log1p
 from libc.stdlib cimport free, malloc
 from numpy.random.c_distributions cimport random_beta
 
+from rankduel.bandits.snapshot_checks import COUNT, Equal, Values, tree_rules
 from rankduel.randomness.arrivals cimport arrival_rate, arrival_wait, arrivals_in_tree
 from rankduel.randomness.beta cimport beta_chance_above, beta_draw, beta_value_above
 from rankduel.randomness.sum_tree cimport tree_build, tree_change, tree_size
@@ -48,7 +49,6 @@ cdef class Thompson:
             "fitted": np.zeros(1, np.int64),
             "learnt": np.zeros(1, np.int64),
         }
-        self.ranges = {"sure": (0, n_arms - 1), "n_sure": (0, n_arms), "level": (0, 1)}
         self.arms = <posterior_t *>cnp.PyArray_DATA(self.arrays["arms"])
         self.level = <double *>cnp.PyArray_DATA(self.arrays["level"])
         self.tree = <double *>cnp.PyArray_DATA(self.arrays["tree"])
@@ -64,6 +64,37 @@ cdef class Thompson:
 
     def __dealloc__(self):
         free(self.events)
+
+    def snapshot_rules(self, bandit, stored):
+        """What the arrays of a snapshot must be."""
+        arrays, n, size = self.arrays, self.n, self.size
+        yield "arms", arrays["arms"], Values(1, COUNT, whole=True)
+        yield "level", arrays["level"], Values(1e-300, 1 - 2.0**-53)
+        yield "learnt", arrays["learnt"], Values(0, 4 * COUNT)
+        yield "fitted", arrays["fitted"], Values(0, 1)
+        weights, sure = arrays["weights"], arrays["sure"]
+        yield "weights", weights, Values(0, 1000, markers=(OUT,))
+        gone = np.ones(n, bool)
+        gone[bandit.alive] = False
+        yield "weights", weights == OUT, Equal(gone)
+        yield "left", arrays["left"], Equal(n - int(gone.sum()))
+        yield "sure", sure, Values(0, n - 1)
+        yield "n_sure", arrays["n_sure"], Values(0, n)
+        yield "sure", np.sort(sure[:self.n_sure[0]]), Equal(np.flatnonzero(weights > 0))
+        tree = arrays["tree"]
+        yield "tree", tree, Values(0, n)
+        yield "tree", tree[size:], Values(0, 1)
+        yield from tree_rules("tree", tree, self.rates() if self.fitted[0] else tree[size:size + n], close=1e-6)
+
+    def rates(self):
+        """At which each arm arrives above the level, by what is known of it."""
+        cdef cnp.ndarray rates = np.zeros(self.n)
+        cdef double *rate = <double *>cnp.PyArray_DATA(rates)
+        cdef int i
+        for i in range(self.n):
+            if self.weights[i] == 0:
+                rate[i] = arrival_rate(beta_chance_above(self.arms[i].a, self.arms[i].b, self.level[0]))
+        return rates
 
     @property
     def means(self):

@@ -6,6 +6,7 @@ cimport numpy as cnp
 from libc.math cimport fabs, fmin, sqrt
 from libc.stdlib cimport free, malloc
 
+from rankduel.bandits.snapshot_checks import Values
 from rankduel.randomness.draws cimport uniform
 
 cnp.import_array()
@@ -28,6 +29,11 @@ cdef class Tsallis:
 
     def __dealloc__(self):
         free(self.weights)
+
+    def snapshot_rules(self, bandit, stored):
+        """What the arrays of a snapshot must be."""
+        yield "losses", self.arrays["losses"], Values(0, 1e300)
+        yield "shift", self.arrays["shift"], Values(-1e300, 1e300)
 
     cdef int draw(self, bitgen_t *rng, int64_t t, double *probability) noexcept nogil:
         """An arm in proportion to its weight in duel t, and the chance that it had."""

@@ -6,6 +6,7 @@ from libc.stdint cimport int64_t
 
 from rankduel.bandits.base cimport FIRST, TIE, duel_t, outcome_t
 from rankduel.bandits.judged cimport Judged
+from rankduel.bandits.snapshot_checks import COUNT, Equal, Values
 from rankduel.randomness.draws cimport below
 
 
@@ -49,7 +50,6 @@ cdef class Uniform(Judged):
         super().__init__(n_arms, elimination=elimination, seed=seed)
         self.left = <int64_t *>self.array("left", self.n_arms)
         self._arrays["left"][:] = np.arange(self.n_arms)
-        self._ranges["left"] = (0, self.n_arms - 1)
         self.won = <int64_t *>self.array("won", self.n_arms)
         self.fought = <int64_t *>self.array("fought", self.n_arms)
 
@@ -73,6 +73,14 @@ cdef class Uniform(Judged):
                 seat += 1
             self.left[seat], self.left[self.n_alive] = self.left[self.n_alive], loser
         return 0
+
+    def _snapshot_rules(self, stored):
+        yield from Judged._snapshot_rules(self, stored)
+        left = self._arrays["left"]
+        yield "left", np.sort(left), Equal(np.arange(self.n_arms))
+        yield "left", np.sort(left[:self.n_alive]), Equal(self.alive)
+        yield "won", self._arrays["won"], Values(0, COUNT)
+        yield "fought", self._arrays["fought"], Values(0, COUNT)
 
     @property
     def champion(self):

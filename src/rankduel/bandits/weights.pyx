@@ -5,6 +5,7 @@ import numpy as np
 cimport numpy as cnp
 from libc.math cimport exp, fmax
 
+from rankduel.bandits.snapshot_checks import Values, tree_rules
 from rankduel.randomness.draws cimport below, uniform
 from rankduel.randomness.sum_tree cimport tree_build, tree_change, tree_draw, tree_size
 
@@ -21,6 +22,14 @@ cdef class Weights:
         self.shift = <double *>cnp.PyArray_DATA(self.arrays["shift"])
         self.tree = <double *>cnp.PyArray_DATA(self.arrays["tree"])
         self.build()
+
+    def snapshot_rules(self, bandit, stored):
+        """What the arrays of a snapshot must be."""
+        logs, shift, tree = self.arrays["logs"], self.arrays["shift"], self.arrays["tree"]
+        yield "logs", logs, Values(-1e300, 1e300)
+        yield "shift", shift, Values(logs.max() - 300, logs.max() + 300)
+        yield from tree_rules("tree", tree, np.exp(logs - shift), close=1e-9)
+        yield "tree", tree[1], Values(1e-100, 1e100)
 
     cdef int draw(self, bitgen_t *rng, double gamma, double *probability) noexcept nogil:
         """An arm with probability (1 - gamma) weight / sum of weights + gamma / K, and that probability."""

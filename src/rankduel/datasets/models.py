@@ -1,11 +1,16 @@
 """Trained models as rankers: LightGBM's text files, XGBoost's JSON. The libraries are an extra."""
 
-from collections.abc import Callable, Sequence
+import json
+import subprocess
+import sys
+import threading
+import weakref
+from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import import_module
+from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,30 +21,113 @@ __all__ = ["Model", "load_models"]
 
 Floats = npt.NDArray[np.float64]
 
+LIBRARIES = {"lightgbm": "LightGBM", "xgboost": "XGBoost"}
+PROGRAM = Path(__file__).with_name("model_scores.py")
+SECONDS = 600.0  # for a model to be read, or to score some documents
+MAX_FEATURES = 1_000_000
+AT_ONCE = 10_000_000  # features of documents that are scored at once
+
+
+class _Scorer:
+    """The process that reads models and scores documents, so that a file that is no model cannot end this one."""
+
+    def __init__(self) -> None:
+        pipe = subprocess.PIPE
+        command = [sys.executable, "-P", str(PROGRAM)]
+        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL)
+        self.n_models = 0
+        weakref.finalize(self, _close, self._process)
+
+    def load(self, path: Path, library: str) -> int:
+        """Read one more model: how many features it knows."""
+        answer = self._ask(path, {"library": library, "path": str(path)})
+        if "missing" in answer:
+            raise ImportError(f"models as rankers need {library}: pip install 'rankduel[models]': {answer['missing']}")
+        if "error" in answer:
+            raise DatasetError(f"{path}: no {LIBRARIES[library]} model: {answer['error']}")
+        self.n_models += 1
+        n_features: int = answer["n_features"]
+        if not 0 <= n_features <= MAX_FEATURES:
+            raise DatasetError(f"{path}: a model of {n_features} features, expected at most {MAX_FEATURES}")
+        return n_features
+
+    def scores(self, path: Path, model: int, features: Floats) -> Floats:
+        """What a model says of documents."""
+        answer = self._ask(path, {"model": model, "shape": features.shape}, features)
+        if "error" in answer:
+            raise DatasetError(f"{path}: the model does not score documents: {answer['error']}")
+        shape = tuple(answer["shape"])
+        return np.frombuffer(self._read(8 * int(np.prod(shape)))).reshape(shape)
+
+    def _ask(self, path: Path, request: dict[str, Any], features: Floats | None = None) -> dict[str, Any]:
+        """The answer to a request; a DatasetError that names the file if the process ends over it."""
+        watch = threading.Timer(SECONDS, self._process.kill)
+        watch.start()
+        try:
+            self._stdin.write(json.dumps(request).encode() + b"\n")
+            if features is not None:
+                self._stdin.write(np.ascontiguousarray(features, np.float64).data)
+            self._stdin.flush()
+            answer: dict[str, Any] = json.loads(self._stdout.readline())
+        except (OSError, ValueError) as error:
+            self._process.kill()
+            raise DatasetError(
+                f"{path}: a damaged model: the process that reads it ended with {self._process.wait()}, "
+                f"or did not answer in {SECONDS:g} seconds"
+            ) from error
+        finally:
+            watch.cancel()
+        return answer
+
+    def _read(self, n_bytes: int) -> bytes:
+        return self._stdout.read(n_bytes)
+
+    @property
+    def _stdin(self) -> IO[bytes]:
+        assert self._process.stdin is not None
+        return self._process.stdin
+
+    @property
+    def _stdout(self) -> IO[bytes]:
+        assert self._process.stdout is not None
+        return self._process.stdout
+
+
+def _close(process: "subprocess.Popen[bytes]") -> None:
+    process.kill()
+    process.communicate()
+
 
 @dataclass(frozen=True)
 class Model:
-    """A model's name, how many features it knows, which feature is its first, and how it scores documents."""
+    """A model's name and file, how many features it knows, which feature is its first, and who scores documents."""
 
     name: str
+    path: Path
     n_features: int
     first_feature: int
-    predict: Callable[[Floats], npt.NDArray[Any]]
+    scorer: _Scorer
+    number: int  # of the model, there
 
     def scores(self, features: Floats) -> Floats:
         """A score for each document, from the features 1, 2, ...: those that the model does not know are left out,
         those that the documents do not have are 0.
         """
-        known = np.zeros((len(features), self.n_features))
-        unused = 1 - self.first_feature
-        shared = min(features.shape[1], self.n_features - unused)
-        known[:, unused : unused + shared] = features[:, :shared]
-        scores = np.asarray(self.predict(known), np.float64)
+        step = max(1, AT_ONCE // max(1, self.n_features))
+        parts = [self._scores(features[start : start + step]) for start in range(0, len(features), step)]
+        scores = np.concatenate(parts)
         if scores.shape != (len(features),):
             raise DatasetError(f"model {self.name}: expected one score per document, got shape {scores.shape}")
         if np.isnan(scores).any():
             raise DatasetError(f"model {self.name}: its score of a document is NaN")
         return scores
+
+    def _scores(self, features: Floats) -> Floats:
+        known = np.zeros((len(features), self.n_features))
+        unused = 1 - self.first_feature
+        shared = max(0, min(features.shape[1], self.n_features - unused))
+        known[:, unused : unused + shared] = features[:, :shared]
+        return self.scorer.scores(self.path, self.number, known)
 
 
 def load_models(paths: Sequence[str | PathLike[str]], first_feature: int) -> list[Model]:
@@ -50,45 +138,26 @@ def load_models(paths: Sequence[str | PathLike[str]], first_feature: int) -> lis
     names = [file.stem for file in files]
     if len(set(names)) < len(names):
         names = [str(file) for file in files]
-    return [_load(file, name, first_feature) for file, name in zip(files, names, strict=True)]
+    libraries = [_library(file) for file in files]
+    scorer = _Scorer()
+    return [
+        Model(name, file, scorer.load(file, library), first_feature, scorer, number)
+        for number, (name, file, library) in enumerate(zip(names, files, libraries, strict=True))
+    ]
 
 
-def _load(path: Path, name: str, first_feature: int) -> Model:
+def _library(path: Path) -> str:
+    """Which library has made a model."""
     if not path.exists():
         raise FileNotFoundError(f"no such file: {path}")
-    content = path.read_bytes()
+    with path.open("rb") as file:
+        content = file.read(20)
     if content.startswith((b"tree\n", b"tree\r\n")):
-        if b"\nend of trees" not in content:  # LightGBM would end the process
-            raise DatasetError(f"{path}: a LightGBM model that breaks off, with no 'end of trees' in it")
-        return _lightgbm(path, content.decode(), name, first_feature)
-    if content.startswith(b"{"):
-        return _xgboost(path, bytearray(content), name, first_feature)
-    raise DatasetError(f"{path}: expected a LightGBM text model or an XGBoost JSON model, got {content[:20]!r}")
-
-
-def _lightgbm(path: Path, content: str, name: str, first_feature: int) -> Model:
-    lightgbm = _library("lightgbm")
-    try:
-        booster = lightgbm.Booster(model_str=content)
-    except lightgbm.basic.LightGBMError as error:
-        raise DatasetError(f"{path}: no LightGBM model: {error}") from error
-    return Model(name, booster.num_feature(), first_feature, lambda X: np.asarray(booster.predict(X, raw_score=True)))
-
-
-def _xgboost(path: Path, content: bytearray, name: str, first_feature: int) -> Model:
-    xgboost = _library("xgboost")
-    try:
-        booster = xgboost.Booster(model_file=content)
-    except xgboost.core.XGBoostError as error:
-        raise DatasetError(f"{path}: no XGBoost model: {str(error).splitlines()[0]}") from error
-    booster.feature_names = None  # columns count by number
-    return Model(
-        name, booster.num_features(), first_feature, lambda X: booster.inplace_predict(X, predict_type="margin")
-    )
-
-
-def _library(name: str) -> Any:
-    try:
-        return import_module(name)
-    except ImportError as error:
-        raise ImportError(f"models as rankers need {name}: pip install 'rankduel[models]'") from error
+        library = "lightgbm"
+    elif content.startswith(b"{"):
+        library = "xgboost"
+    else:
+        raise DatasetError(f"{path}: expected a LightGBM text model or an XGBoost JSON model, got {content!r}")
+    if find_spec(library) is None:
+        raise ImportError(f"models as rankers need {library}: pip install 'rankduel[models]'")
+    return library

@@ -8,7 +8,7 @@ from hashlib import blake2b
 from itertools import islice
 from typing import Any, Self
 
-from rankduel.bandits import Bandit, bandit_from
+from rankduel.bandits import Bandit, stored_bandit
 from rankduel.errors import BrokenTournament, SnapshotError, StorageError
 from rankduel.live.events import Event
 from rankduel.live.settings import DIALS, Settings
@@ -34,7 +34,7 @@ class State:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.bandit: Bandit = bandit_from(settings.bandit, len(settings.rankers), seed=settings.seed)
+        self.bandit: Bandit = stored_bandit(settings.bandit, len(settings.rankers), seed=settings.seed)
         self.rankers = list(settings.rankers)
         self.arms = {ranker: arm for arm, ranker in enumerate(self.rankers)}
         self.retired: set[int] = set()
@@ -191,6 +191,8 @@ class State:
         state.bandit = type(state.bandit).restore(kept.bandit)
         state.number, state.time, state.status = kept.number, stored["time"], stored["status"]
         state.rankers = stored["rankers"]
+        if state.bandit.n_arms != len(state.rankers):
+            raise SnapshotError(f"snapshot has {state.bandit.n_arms} arms for {len(state.rankers)} rankers")
         state.arms = {ranker: arm for arm, ranker in enumerate(state.rankers)}
         state.retired, state.paused = set(stored["retired"]), set(stored["paused"])
         state.wins = {(first, second): count for first, second, count in stored["wins"]}
