@@ -54,30 +54,23 @@ MOST = 1000  # items of a batch
 
 PRINTABLE = "Printable characters: no control, format, private-use or unassigned ones, no separator but the space."
 NAME_PATTERN = "^[^\\x00-\\x1f\\x7f-\\xa0\\xad]+$"  # what a pattern can say of it; the description says all
-Name = Annotated[
-    str,
-    Meta(min_length=1, max_length=LONGEST, description=PRINTABLE, extra_json_schema={"pattern": NAME_PATTERN}),
-]
-Options = Annotated[
-    dict[str, Any], Meta(extra_json_schema={"additionalProperties": {"type": ["number", "string", "null"]}})
-]
+_PATTERN = {"pattern": NAME_PATTERN}
+Name = Annotated[str, Meta(min_length=1, max_length=LONGEST, description=PRINTABLE, extra_json_schema=_PATTERN)]
+_PLAIN_VALUES = {"additionalProperties": {"type": ["number", "string", "null"]}}
+Options = Annotated[dict[str, Any], Meta(extra_json_schema=_PLAIN_VALUES)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 Cap = Annotated[int, Meta(ge=0, le=2**53)]
 Words = Annotated[str, Meta(max_length=1000)]
 Rankers = Annotated[list[Name], Meta(min_length=1, max_length=MAX_RANKERS)]
-MoreRankers = Annotated[
-    list[Name],
-    Meta(min_length=1, max_length=MAX_RANKERS - 1, description=f"In total a tournament has {MAX_RANKERS:,} at most."),
-]
+_IN_TOTAL = f"A tournament has at most {MAX_RANKERS:,} in total."
+MoreRankers = Annotated[list[Name], Meta(min_length=1, max_length=MAX_RANKERS - 1, description=_IN_TOTAL)]
 OutcomeWord = Literal["first", "second", "tie"]
 OutcomeOut = Annotated[str, Meta(extra_json_schema={"enum": ["first", "second", "tie"]})]
 StatusWord = Annotated[str, Meta(extra_json_schema={"enum": ["accepted", "duplicate", "conflict", "late", "unknown"]})]
 ServeWord = Annotated[str, Meta(extra_json_schema={"enum": ["duel", "baseline", "winner"]})]
 StateWord = Annotated[str, Meta(extra_json_schema={"enum": ["running", "paused", "stopped"]})]
-DocumentId = (
-    Annotated[str, Meta(min_length=1, max_length=LONGEST_OBJECT, description=PRINTABLE)]
-    | Annotated[int, Meta(ge=-(2**63) + 1, le=2**63 - 1)]
-)
+_Long = Annotated[int, Meta(ge=-(2**63) + 1, le=2**63 - 1)]
+DocumentId = Annotated[str, Meta(min_length=1, max_length=LONGEST_OBJECT, description=PRINTABLE)] | _Long
 
 
 class Body(Struct, forbid_unknown_fields=True):
