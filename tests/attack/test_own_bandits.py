@@ -40,7 +40,7 @@ def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     url = f"sqlite:///{tmp_path}/duels.db"
     with Tournament.create("site", rankers=["a", "b"], storage=url, bandit="their_bandits:Greedy", seed=1) as t:
         for number in range(5):
-            t.tell(t.ask(f"q{number}").id, Outcome.FIRST)
+            t.tell(t.ask(f"q{number}"), Outcome.FIRST)
     (tmp_path / "imported").unlink()
     del sys.modules["their_bandits"]
     return url

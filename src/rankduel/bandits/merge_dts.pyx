@@ -159,7 +159,7 @@ cdef class MergeDTS(Merging):
             for j in range(i):
                 set_odds(batch, i, j)
 
-    def batch_rules(self, records):
+    def _batch_rules(self, records):
         """Both arms of a pair have counted the same duels."""
         yield "pairs", records[:, :, 0], Values(1, COUNT, whole=True)
         yield "pairs", records[:, :, 1], Equal(records[:, :, 0].T)

@@ -68,7 +68,7 @@ cdef class MergeRUCB(Merging):
         first[0], second[0] = c, best.index
         return 0
 
-    def batch_rules(self, records):
+    def _batch_rules(self, records):
         """The means and widths are those of the wins."""
         wins, mean, width = np.moveaxis(records, 2, 0)
         yield "pairs", wins, Values(0, COUNT, whole=True)

@@ -121,7 +121,7 @@ cdef class Merging(Bandit):
         """How many bytes that takes."""
         return 0
 
-    def batch_rules(self, records):
+    def _batch_rules(self, records):
         """What the records [size, size] of a batch must be, in a snapshot."""
         yield from ()
 
@@ -362,7 +362,7 @@ cdef class Merging(Bandit):
         end = 0
         for size in sizes:
             start, end = end, end + size**2
-            yield from self.batch_rules(pairs[start:end].reshape(size, size, n_numbers))
+            yield from self._batch_rules(pairs[start:end].reshape(size, size, n_numbers))
 
     def _load(self, arrays):
         Bandit._load(self, arrays)
