@@ -1,6 +1,6 @@
 # make demo   set up what it needs, and watch a live tournament: service, dashboard and users
 # make test   every check and every test
-# make soak   a live tournament and its server, killed 200 times; three processes that share one; many requests and duels
+# make soak   the long tests: kills, mutated snapshots and models, generated requests, and ten million duels
 # make bench  the benchmark table
 # make check  lint, types, import contract, docs and their site
 # make docs-site  the documentation as a site, in build/site
@@ -39,7 +39,8 @@ test: check postgresql chromium
 	$(BIN)/pytest -n 2 --dist worksteal
 
 soak: setup postgresql
-	RANKDUEL_KILLS=200 RANKDUEL_EXAMPLES=200 $(BIN)/pytest tests/crash tests/postgres tests/service
+	RANKDUEL_KILLS=200 RANKDUEL_EXAMPLES=200 RANKDUEL_MUTATIONS=100000 \
+	$(BIN)/pytest -n 2 --dist worksteal tests/attack tests/crash tests/postgres tests/service
 	$(BIN)/python -m benchmarks --endurance 10000000
 
 # The tests start a database server of their own; where there is none and none can be installed, they are skipped.
