@@ -16,7 +16,7 @@ from benchmarks.live import RANKERS, bare, on_disk
 _HELLO = """
 import logging, uvicorn
 from rankduel.service.logs import log_to_stderr
-from rankduel.service.serve import _bound, _config
+from rankduel.service.server import _bound, _config
 from rankduel.service.settings import ServiceSettings
 async def hello(scope, receive, send):
     if scope["type"] == "lifespan":

@@ -5,6 +5,7 @@ prior that is off, and a second arm that does not care who is first.
 """
 
 import io
+import json
 from functools import cache
 from typing import Any
 
@@ -68,6 +69,9 @@ def knowing(bandit: rd.SelfSparring, arms: Floats, out: Counts | None = None) ->
     arrays["arms"][:], arrays["fitted"][0] = arms, 0
     if out is not None:
         arrays["weights"][out], arrays["left"][0] = -1, len(arms) - len(out)
+        arrays["gone"][out], arrays["gone_by"][out] = 1, len(arms) - 1
+        header = json.loads(str(arrays["header"]))
+        arrays["header"] = np.array(json.dumps(header | {"n_alive": len(arms) - len(out)}))
     file = io.BytesIO()
     np.savez(file, **arrays)
     return rd.SelfSparring.restore(file.getvalue())

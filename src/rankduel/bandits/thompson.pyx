@@ -76,7 +76,7 @@ cdef class Thompson:
         yield "weights", weights, Values(0, 1000, markers=(OUT,))
         gone = np.ones(n, bool)
         gone[bandit.alive] = False
-        yield "weights", weights == OUT, Equal(gone)
+        yield "weights", np.where(weights == OUT, OUT, 0), Equal(np.where(gone, OUT, 0))
         yield "left", arrays["left"], Equal(n - int(gone.sum()))
         yield "sure", sure, Values(0, n - 1)
         yield "n_sure", arrays["n_sure"], Values(0, n)

@@ -353,6 +353,8 @@ class Tournament(Seen):
     def health(self) -> Health:
         """Whether all is well: what became of asks, tells and signals, and what has failed."""
         memory, maintenance = self._memory, self._memory.maintenance
+        if maintenance is None:
+            maintenance = self.storage.snapshot_damage
         if maintenance is None and memory.snapshot_failure is not None:
             maintenance = f"cannot write a snapshot: {memory.snapshot_failure}"
         return standing.health(
