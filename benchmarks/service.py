@@ -49,6 +49,9 @@ def report(*, quick: bool) -> None:
             print(f"single: {rate / 2:,.0f} asks and {rate / 2:,.0f} durable tells/s, p99 {_p99(times):.1f} ms")
             rate, times = uvloop.run(batches(port, seconds, 100))
             print(f"batches of 100: {rate:,.0f} duels (ask and durable tell)/s, p99 of a call {_p99(times):.1f} ms")
+            for dashboards in (0, 3):
+                rate, times = uvloop.run(singles(port, seconds, connections=200, dashboards=dashboards))
+                print(f"200 connections, {dashboards} dashboards: {rate:,.0f} requests/s, p99 {_p99(times):.1f} ms")
 
 
 def _p99(times: list[float]) -> float:
@@ -93,6 +96,12 @@ class Connection(asyncio.Protocol):
             assert self._answer is not None
             self._answer.set_result(body)
 
+    async def get(self, path: str) -> bytes:
+        """The body of the answer."""
+        self._answer = asyncio.get_running_loop().create_future()
+        self.transport.write(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
+        return await self._answer
+
     async def post(self, path: str, body: bytes) -> bytes:
         """The body of the answer."""
         self._answer = asyncio.get_running_loop().create_future()
@@ -119,8 +128,13 @@ async def _in_many(count: int, seconds: float, work: Callable[[int, float], obje
     return perf_counter() - started
 
 
-async def singles(port: int, seconds: float, *, hello: bool = False) -> tuple[float, list[float]]:
-    """Requests a second, half of them asks and half tells, and the seconds that each took."""
+async def singles(
+    port: int, seconds: float, *, hello: bool = False, connections: int = 32, dashboards: int = 0
+) -> tuple[float, list[float]]:
+    """Requests a second, half of them asks and half tells, and the seconds that each took.
+
+    An open dashboard reads what its overview page reads, once a second.
+    """
     times: list[float] = []
 
     async def work(number: int, until: float) -> None:
@@ -135,7 +149,7 @@ async def singles(port: int, seconds: float, *, hello: bool = False) -> tuple[fl
         duel = 0
         while perf_counter() < until:
             duel += 1
-            query = b'{"query_id":"%d.%d"}' % (number, duel)
+            query = b'{"query_id":"%d.%d.%d.%d"}' % (connections, dashboards, number, duel)
             asked = await timed("/v1/tournaments/bench/ask", query)
             if hello:
                 continue
@@ -143,7 +157,18 @@ async def singles(port: int, seconds: float, *, hello: bool = False) -> tuple[fl
             told = await timed("/v1/tournaments/bench/tell", b'{"ticket":"%s","outcome":"tie"}' % ticket)
             assert told.startswith(b'{"status":"accepted"'), told
 
-    took = await _in_many(32, seconds, work)
+    async def watch(number: int, until: float) -> None:
+        connection, after = await connected(port), 0
+        while perf_counter() < until:
+            for what in ("overview", "standings", f"timeline?limit=1000&after={after}"):
+                answer = await connection.get(f"/v1/tournaments/bench/{what}")
+            after = json.loads(answer).get("next") or after
+            await asyncio.sleep(1)
+
+    async def client(number: int, until: float) -> None:
+        await (watch if number < dashboards else work)(number, until)
+
+    took = await _in_many(connections + dashboards, seconds, client)
     return len(times) / took, times
 
 

@@ -132,7 +132,7 @@ LARGE = b"x" * 30_000_000
 Attack = Callable[[socket.socket], Awaitable[None]]
 
 
-def held_by(monkeypatch: pytest.MonkeyPatch, attack: Attack) -> bool:
+def held_by(monkeypatch: pytest.MonkeyPatch, attack: Attack, *, keep_alive: int = 600) -> bool:
     """Whether a connection is still held after an attack and the time that it has."""
     monkeypatch.setattr(protocol, "HEAD_SECONDS", 0.3)
     monkeypatch.setattr(protocol, "WRITE_SECONDS", 0.3)
@@ -145,7 +145,7 @@ def held_by(monkeypatch: pytest.MonkeyPatch, attack: Attack) -> bool:
 
     async def run() -> bool:
         loop = asyncio.get_running_loop()
-        config = uvicorn.Config(app, ws="none", lifespan="off", log_config=None, timeout_keep_alive=600)
+        config = uvicorn.Config(app, ws="none", lifespan="off", log_config=None, timeout_keep_alive=keep_alive)
         config.load()
         state = ServerState()
 
@@ -225,6 +225,13 @@ async def asks_for_an_upgrade(connection: socket.socket) -> None:
 def test_no_connection_is_held_without_end(monkeypatch: pytest.MonkeyPatch, attack: Attack) -> None:
     """Clients that do not read, do not finish a head, or pipeline without end lose their connection."""
     assert not held_by(monkeypatch, attack)
+
+
+@pytest.mark.parametrize("attack", [never_reads, never_reads_the_last])
+def test_an_answer_too_small_to_pause_for_holds_no_connection(monkeypatch: pytest.MonkeyPatch, attack: Attack) -> None:
+    """What is left of an answer may be less than the transport pauses for: closing has a time limit of its own."""
+    monkeypatch.setattr(protocol, "_COALESCED_BYTES", 10**9)
+    assert not held_by(monkeypatch, attack, keep_alive=1)
 
 
 def test_a_client_that_reads_slowly_gets_its_answer(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 """Reading does not starve asking: limits on rankers, and read pools with a bounded queue, single flight and a cache."""
 
 import asyncio
+import sys
 import threading
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
@@ -22,7 +23,7 @@ from rankduel.service.calls import Plain, Request
 from rankduel.service.insight import Standings
 from rankduel.service.keys import LOOPBACK
 from rankduel.service.problems import Problem
-from rankduel.service.reads import MAX_CACHED, MAX_CACHED_BYTES, MAX_WAITING, ReadPool
+from rankduel.service.reads import MAX_CACHED, MAX_CACHED_BYTES, MAX_WAITING, SWITCH_INTERVAL_SECONDS, ReadPool
 from rankduel.service.service import Service
 from service.servers import serving
 
@@ -134,6 +135,26 @@ def test_concurrent_readers_share_one_computation() -> None:
         assert set(await asyncio.gather(*readers)) == {b"answer"}
         assert await pool.answer("key", gate, lambda: 1) == b"answer"
         assert gate.done == 1
+
+    pooled(test)
+
+
+def test_threads_switch_more_often_only_while_a_read_computes() -> None:
+    """Two pools compute at the same time; the interval of the process is back when both are done."""
+    before = sys.getswitchinterval()
+
+    async def test(pool: ReadPool) -> None:
+        other, gates = ReadPool(1), (Gate(), Gate())
+        readers = [
+            asyncio.create_task(each.answer("key", gate)) for each, gate in zip((pool, other), gates, strict=True)
+        ]
+        for gate, reader in zip(gates, readers, strict=True):
+            await asyncio.to_thread(gate.begun.acquire)
+            assert sys.getswitchinterval() == pytest.approx(SWITCH_INTERVAL_SECONDS)
+            gate.go.set()
+            await reader
+        other.close()
+        assert sys.getswitchinterval() == pytest.approx(before)
 
     pooled(test)
 

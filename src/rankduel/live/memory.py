@@ -3,6 +3,7 @@
 import logging
 import threading
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from itertools import islice
 from time import time as now
 from typing import Any
@@ -47,6 +48,9 @@ class Memory:
         self.snapshot_failure: Exception | None = None  # of the last attempt to write one
         self._snapshot_at = snapshot_at  # the event of the last snapshot that is stored
         self._rules: tuple[dict[str, Any] | None, Attribution] = {}, Attribution()
+        if self.queries is not None:
+            with suppress(StorageError):  # maintenance goes on with it, and reports what fails
+                self.queries.load()
 
     def check(self) -> None:
         """Raise if nothing can be written any more."""

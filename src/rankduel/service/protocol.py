@@ -17,6 +17,7 @@ HEAD_BYTES = 32_768  # of a request line with its headers, and of whatever else 
 HEAD_SECONDS = 10.0  # to send a head, from the connection or its first byte on
 WRITE_SECONDS = 30.0  # to read an answer that does not fit into the buffers of the network, and
 WRITE_BYTES_PER_SECOND = 10_000  # more time for a large one: so many bytes of it must be read a second
+_COALESCED_BYTES = 4096  # head and body of a small answer go to the network in one write
 _PIPELINED_REQUESTS = 100  # that wait for the answer to one before them
 _PARSED_BYTES = 4096  # at once: a head that begins in the middle of them is counted from their end on
 _TOO_LARGE = b"431 Request Header Fields Too Large"
@@ -38,9 +39,9 @@ class GuardedProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take the connection if there are not too many, and wait a short time for a request."""
         super().connection_made(transport)
-        transport.set_write_buffer_limits(high=0)  # whatever the network does not take at once is timed
+        transport.set_write_buffer_limits(high=_COALESCED_BYTES)  # what exceeds this is timed
         self._address = self.client[0] if self.client else ""
-        self._head_timer = self.loop.call_later(HEAD_SECONDS, transport.close)
+        self._head_timer = self.loop.call_later(HEAD_SECONDS, self._close)
         if not self._open_connections.add(self._address):
             self._answer_and_close(_TOO_MANY)
 
@@ -63,7 +64,7 @@ class GuardedProtocol(HttpToolsProtocol):
             self._parse_in_parts(memoryview(data))
         cycle = self.cycle
         if self._head_timer is None and (cycle is None or cycle.response_complete or cycle.scope is not self.scope):
-            self._head_timer = self.loop.call_later(HEAD_SECONDS, self.transport.close)
+            self._head_timer = self.loop.call_later(HEAD_SECONDS, self._close)
 
     def _parse_in_parts(self, data: memoryview) -> None:
         while data and not self.transport.is_closing():
@@ -82,7 +83,7 @@ class GuardedProtocol(HttpToolsProtocol):
         self._keep_alive = self.cycle.keep_alive and not self.parser.should_upgrade()
         self.cycle.keep_alive = False
         if len(self.pipeline) > _PIPELINED_REQUESTS:
-            self.transport.close()
+            self._close()
 
     def on_body(self, body: bytes) -> None:
         """Take a part of a body."""
@@ -101,8 +102,7 @@ class GuardedProtocol(HttpToolsProtocol):
     def pause_writing(self) -> None:
         """Give the client time to read what the network has not taken."""
         super().pause_writing()
-        seconds = WRITE_SECONDS + self.transport.get_write_buffer_size() / WRITE_BYTES_PER_SECOND
-        self._write_timer = self.loop.call_later(seconds, self.transport.abort)
+        self._start_write_timer()
 
     def resume_writing(self) -> None:
         """Go on: everything was taken."""
@@ -113,9 +113,24 @@ class GuardedProtocol(HttpToolsProtocol):
         """Say why, unless an answer to an earlier request is still to come."""
         if self.cycle is None or self.cycle.response_complete:
             self.transport.write(b"HTTP/1.1 %s\r\ncontent-length: 0\r\nconnection: close\r\n\r\n" % status)
-        self.transport.close()
+        self._close()
 
     # The end
+
+    def on_response_complete(self) -> None:
+        """If this answer closes the connection, give the client a bounded time to read it."""
+        super().on_response_complete()
+        if self.transport.is_closing():
+            self._start_write_timer()
+
+    def timeout_keep_alive_handler(self) -> None:
+        """Close a connection that was idle for too long."""
+        self._close()
+
+    def _close(self) -> None:
+        """Close, when the rest of the last answer is sent; a client that does not read it is cut off."""
+        self.transport.close()
+        self._start_write_timer()
 
     def shutdown(self) -> None:
         """End an answer that would go on, because the server ends."""
@@ -129,6 +144,11 @@ class GuardedProtocol(HttpToolsProtocol):
         if self._head_timer is not None:
             self._head_timer.cancel()
             self._head_timer = None
+
+    def _start_write_timer(self) -> None:
+        if self._write_timer is None and (unsent := self.transport.get_write_buffer_size()):
+            seconds = WRITE_SECONDS + unsent / WRITE_BYTES_PER_SECOND
+            self._write_timer = self.loop.call_later(seconds, self.transport.abort)
 
     def _stop_write_timer(self) -> None:
         if self._write_timer is not None:

@@ -5,7 +5,6 @@ import gc
 import logging
 import signal
 import socket
-import sys
 import threading
 from dataclasses import dataclass
 from functools import partial
@@ -27,7 +26,6 @@ from rankduel.service.settings import ServiceSettings
 __all__ = ["serve"]
 
 _YOUNG = 20_000  # objects before the garbage collector looks: those of a batch are gone by then
-_SWITCH_INTERVAL = 0.0005  # seconds until a thread that computes makes way for an ask; 5 ms are the default of Python
 _SILENT = 60  # seconds after which a process that says nothing is replaced: on a busy machine one takes long to start
 _log = logging.getLogger("rankduel.service")
 
@@ -53,7 +51,6 @@ def serve(storage: str, host: str = "127.0.0.1", port: int = 8080, **settings: A
 def _prepare() -> None:
     """Make this process one that serves."""
     log_to_stderr()
-    sys.setswitchinterval(_SWITCH_INTERVAL)
     gc.set_threshold(_YOUNG, *gc.get_threshold()[1:])
 
 
