@@ -11,7 +11,7 @@ from statistics import median
 from time import perf_counter, thread_time
 
 import rankduel as rd
-from rankduel.live.state import State
+from rankduel.live.runtime.state import State
 
 OUTCOMES = (rd.Outcome.FIRST, rd.Outcome.SECOND)
 RANKERS = [f"ranker {number}" for number in range(136)]

@@ -25,7 +25,7 @@ import numpy as np
 
 import rankduel as rd
 from rankduel.lab import Curve, Measured, Panel, Series, Spec, Table, certified_specs, save_plot
-from rankduel.lab.horizons import (
+from rankduel.lab.certified_tables import (
     HORIZONS,
     bound_of,
     end_of,
@@ -35,7 +35,7 @@ from rankduel.lab.horizons import (
     regret_table,
     regret_until,
 )
-from rankduel.lab.verdicts import figure
+from rankduel.lab.judging import figure
 
 DOCS = Path(__file__).resolve().parent
 NOTICE = "<!-- Made by docs/certify.py from what was measured, never by hand. -->"

@@ -14,7 +14,7 @@ from rankduel.clicks import CLICKS
 from rankduel.interleaving import INTERLEAVINGS, MULTILEAVINGS
 from rankduel.preferences.problems import PROBLEMS
 from rankduel.service.app import CALLS
-from rankduel.service.openapi import document
+from rankduel.service.http.openapi import document
 from rankduel.simulation.delays import LAWS
 
 __all__ = ["commands", "http", "names"]

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from rankduel import lab, live
     from rankduel.client import Client
     from rankduel.lab import Estimate, estimate_preferences
-    from rankduel.lab.planning import Forecast, plan
+    from rankduel.lab.forecast import Forecast, plan
     from rankduel.live import Tournament
 
 __version__ = "0.1.0"
@@ -129,12 +129,12 @@ __all__ = [
 _LATER = {
     "Client": "rankduel.client",
     "Estimate": "rankduel.lab",
-    "Forecast": "rankduel.lab.planning",
+    "Forecast": "rankduel.lab.forecast",
     "Tournament": "rankduel.client",  # that of `live`, which has learnt there what an http address is
     "estimate_preferences": "rankduel.lab",
     "lab": "rankduel.lab",
     "live": "rankduel.live",
-    "plan": "rankduel.lab.planning",
+    "plan": "rankduel.lab.forecast",
 }
 
 

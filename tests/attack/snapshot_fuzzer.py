@@ -70,10 +70,10 @@ def fuzz(name: str, first: int, count: int, number: "Synchronized[int]") -> None
         draw = np.random.default_rng(number.value)
         data = _mutated(corpus, draw)
         try:
-            restored = known[name].restore(data)
+            load_state = known[name].restore(data)
         except SnapshotError:
             continue
-        _play_on(restored, draw)
+        _play_on(load_state, draw)
 
 
 def _played(cls: Any, options: list[dict[str, Any]]) -> Iterator[list[Parts]]:

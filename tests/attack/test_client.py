@@ -19,7 +19,7 @@ from rankduel.client.transport import Transport
 from rankduel.client.wire import duel_from
 from rankduel.interleaving import TeamDraftInterleaving
 from rankduel.live import LiveDuel
-from rankduel.live.signals import Shown, Signal
+from rankduel.live.rules.signals import Shown, Signal
 from rankduel.types import Outcome
 
 PAGE = TeamDraftInterleaving().interleave(["a", "b", "c"], ["c", "d"], k=3, seed=1)

@@ -15,9 +15,10 @@ from uvicorn.server import ServerState
 
 from attack.sockets import GET, POST, answered, connected, one_answer, until_closed
 from rankduel.live import storage_at
-from rankduel.service import new_key, protocol
-from rankduel.service.limits import Connections
-from rankduel.service.protocol import GuardedProtocol
+from rankduel.service import new_key
+from rankduel.service.http import protocol
+from rankduel.service.http.limits import Connections
+from rankduel.service.http.protocol import GuardedProtocol
 from service.servers import Server, serving
 
 

@@ -19,12 +19,14 @@ from live.unsynced import unsynced
 from postgres.server import Server as Postgres
 from rankduel.cli import main
 from rankduel.errors import StorageError
-from rankduel.live import Tournament, memory, sql, sqlite, storage_at
-from rankduel.live.events import Event
-from rankduel.live.sqlite import SqliteStorage
-from rankduel.live.state import State
-from rankduel.live.storage import Kept
-from rankduel.live.upkeep import verify
+from rankduel.live import Tournament, storage_at
+from rankduel.live.admin.verify import verify
+from rankduel.live.rules.events import Event
+from rankduel.live.runtime import runtime
+from rankduel.live.runtime.state import State
+from rankduel.live.storage import sql, sqlite
+from rankduel.live.storage.contract import Snapshot
+from rankduel.live.storage.sqlite import SqliteStorage
 from rankduel.types import Outcome
 from service.servers import serving
 
@@ -51,7 +53,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with unsynced(), Tournament.create("search", rankers=RANKERS, storage=f"sqlite:///{path}", seed=1) as t:
         for group in range(2):
             play(t, 500, f"{group}.")
-            t._memory.keep()
+            t._runtime.take_snapshot()
         t.ask_many([(f"open {number}", "client") for number in range(200)])
     return path
 
@@ -164,7 +166,7 @@ def test_damage_that_a_read_meets_stops_writes(path: Path, monkeypatch: pytest.M
         assert t.storage.damage is None
         for client in ("client", *(f"client {number}" for number in range(50))):  # all that are in the index
             with suppress(StorageError):
-                t.storage.asked_by("search", t._desk._hashed(client), 0.0)
+                t.storage.asked_by("search", t._issuer._hashed(client), 0.0)
         refused(t, "nothing is acknowledged any more: database disk image is malformed")
 
 
@@ -177,7 +179,7 @@ def test_damaged_snapshots_are_not_needed(
     """With any page of the snapshots damaged, the same state comes from the journal, and tells are acknowledged."""
     if large:
         monkeypatch.setattr(sqlite, "_SMALL_FILE", 0)
-    monkeypatch.setattr(memory, "SNAPSHOT_EVERY", 20)
+    monkeypatch.setattr(runtime, "SNAPSHOT_INTERVAL_EVENTS", 20)
     content = path.read_bytes()
     with opened(path) as t:
         expected = learnt(t._state)
@@ -255,7 +257,7 @@ def test_a_file_that_is_gone_ends_acknowledgement(path: Path, suffix: str, act: 
 
 def test_a_file_that_is_emptied_ends_acknowledgement(path: Path) -> None:
     """The same for a file that has its name and is empty."""
-    code = "import sys; from rankduel.live.file_checks import OpenedFiles; from pathlib import Path\n"
+    code = "import sys; from rankduel.live.storage.sqlite_file_checks import OpenedFiles; from pathlib import Path\n"
     code += "path = Path(sys.argv[1]); files = OpenedFiles(path); assert files.change() is None\n"
     code += "path.write_bytes(b''); print(files.change())"
     done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=True)
@@ -390,7 +392,7 @@ def test_the_log_is_emptied_when_nobody_writes(path: Path, monkeypatch: pytest.M
 
 CLOSED = """
 import sys, threading, time
-from rankduel.live.sqlite import SqliteStorage
+from rankduel.live.storage.sqlite import SqliteStorage
 storage, found = SqliteStorage(sys.argv[1]), []
 slow = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500000) SELECT i FROM n"
 thread = threading.Thread(target=lambda: found.append(len(storage.select(slow))))
@@ -416,9 +418,10 @@ def test_a_storage_that_is_closed_while_it_is_read(tmp_path: Path) -> None:
 
 KILLED = """
 import os, signal, sys
-from rankduel.live import Tournament, memory
+from rankduel.live import Tournament
+from rankduel.live.runtime import runtime
 from rankduel.types import Outcome
-memory.SNAPSHOT_EVERY = 100
+runtime.SNAPSHOT_INTERVAL_EVENTS = 100
 t = Tournament.create("search", rankers=["a", "b", "c"], storage=sys.argv[1], seed=1, exist_ok=True)
 for _ in range(9):
     t.tell_many([(duel, Outcome.FIRST) for duel in t.ask_many([(None, None)] * 5)])
@@ -442,27 +445,27 @@ def test_a_process_that_is_killed_often_has_snapshots(tmp_path: Path, monkeypatc
     monkeypatch.setattr(State, "apply", counted)
     with Tournament.open("search", storage=url) as t:
         assert t.counts.told == 135
-        assert [kept.number for kept in t.storage.kept("search")] == [101]
+        assert [snapshot.number for snapshot in t.storage.snapshots("search")] == [101]
     assert replayed == list(range(102, 137))
 
 
 def test_a_snapshot_that_fails_is_tried_again(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tells are acknowledged though no snapshot can be written; that is shown, and soon tried again."""
-    monkeypatch.setattr(memory, "SNAPSHOT_EVERY", 100)
+    monkeypatch.setattr(runtime, "SNAPSHOT_INTERVAL_EVENTS", 100)
 
-    def full(storage: SqliteStorage, tournament: str, kept: Kept) -> None:
+    def full(storage: SqliteStorage, tournament: str, snapshot: Snapshot) -> None:
         raise StorageError("database or disk is full")
 
     with opened(path) as t:
         with monkeypatch.context() as failing:
-            failing.setattr(SqliteStorage, "keep", full)
+            failing.setattr(SqliteStorage, "write_snapshot", full)
             play(t, 100, "x")
-            assert "disk is full" in str(t._memory.snapshot_failure)
+            assert "disk is full" in str(t._runtime.snapshot_failure)
         play(t, 5, "y")  # not at once again: it takes a while where rankers are many
-        assert t._memory.snapshot_failure is not None
+        assert t._runtime.snapshot_failure is not None
         play(t, 5, "z")
-        assert t._memory.snapshot_failure is None
-        assert next(t.storage.kept("search")).number == 1111
+        assert t._runtime.snapshot_failure is None
+        assert next(t.storage.snapshots("search")).number == 1111
 
 
 # PostgreSQL

@@ -13,10 +13,10 @@ from attack.sockets import ASK, GET, POST, answered
 from rankduel.live import storage_at
 from rankduel.service import new_key
 from rankduel.service.app import make_app
-from rankduel.service.keys import Key, KeyRing
-from rankduel.service.limits import Hosts
-from rankduel.service.protocol import HEAD_BYTES
-from rankduel.service.sessions import Sessions
+from rankduel.service.auth.keys import Key, KeyRing
+from rankduel.service.auth.sessions import Sessions
+from rankduel.service.http.limits import Hosts
+from rankduel.service.http.protocol import HEAD_BYTES
 from rankduel.service.settings import ServiceSettings
 from service.servers import Client, Server, serving
 
@@ -58,10 +58,10 @@ def grows_linearly(work: Callable[[int], object], size: int) -> bool:
 @pytest.mark.parametrize("unit", [b"\\", b'"', b";", b"=", b" ", b"rankduel_session", b"a=b; ", b"\\073", b'a="\\'])
 def test_cookies_are_read_in_linear_time(unit: bytes) -> None:
     """Whatever is repeated in a Cookie header, twice as much takes about twice as long."""
-    sessions, ring = Sessions(b"secret", 60), KeyRing(())
+    sessions, key_ring = Sessions(b"secret", 60), KeyRing(())
 
     def read(size: int) -> None:
-        sessions.key_of({b"cookie": b'a="' + unit * (size // len(unit)) + b'"'}, "GET", ring)
+        sessions.key_of({b"cookie": b'a="' + unit * (size // len(unit)) + b'"'}, "GET", key_ring)
 
     assert grows_linearly(read, HEAD_BYTES // 2)
 

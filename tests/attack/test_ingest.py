@@ -10,8 +10,8 @@ import pytest
 import rankduel as rd
 from rankduel.interleaving import TeamDraftInterleaving
 from rankduel.live import Guardrail, Signal, Status, storage_at
-from rankduel.live.page import MAX_SIGNALS_PER_DUEL
-from rankduel.live.storage import Batch, Committed, Noted
+from rankduel.live.storage.contract import Batch, Committed, CounterDelta
+from rankduel.live.storage.transaction import MAX_SIGNALS_PER_DUEL
 from rankduel.service import new_key
 from service.servers import Client, Server, serving
 from service.test_events import event
@@ -42,14 +42,14 @@ def test_many_errors_of_one_page_are_one_page(url: str) -> None:
     """60 errors on one of 170 pages do not pause a tournament; on 60 of them they do."""
     with played(url, 170) as t:
         t.observe([signal("q0", number, "error") for number in range(60)])
-        t.look()
+        t.run_maintenance()
         assert t.status == "running"
         t.observe([signal("q0", number + 60, "error") for number in range(60)])  # in a transaction of their own
-        t.look()
+        t.run_maintenance()
         assert t.status == "running"
         assert t.counters()["pages with error"] == 1
         t.observe([signal(f"q{number}", 0, "error") for number in range(60)])
-        t.look()
+        t.run_maintenance()
         assert t.status == "paused"
         assert "error on 60 of 170 pages" in t.audit()[0].body["reason"]
 
@@ -72,7 +72,7 @@ def test_counters_of_an_older_version_are_folded(url: str) -> None:
     """Health shows declared actions and one "other", also where an older version has counted each name."""
     begin(url).close()
     storage = storage_at(url)
-    storage.commit({"search": [Noted({f"action {number}": 1 for number in range(1000)} | {"action click": 2})]})
+    storage.commit({"search": [CounterDelta({f"action {number}": 1 for number in range(1000)} | {"action click": 2})]})
     storage.close()
     with rd.Tournament.open("search", storage=url) as t:
         assert t.health().signals == {"other": 1000, "click": 2}

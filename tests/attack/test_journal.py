@@ -10,7 +10,8 @@ import pytest
 import rankduel as rd
 from rankduel.cli import main
 from rankduel.live import LiveDuel, Status
-from rankduel.live.upkeep import backup, verify
+from rankduel.live.admin.backup import backup
+from rankduel.live.admin.verify import verify
 from service.servers import Client, serving
 
 FIRST = rd.Outcome.FIRST
@@ -33,7 +34,7 @@ def duel_of_a_new_ranker(t: rd.Tournament) -> LiveDuel:
     raise AssertionError("no new ranker was asked for")
 
 
-def restored(url: str, tmp_path: Path) -> tuple[str, LiveDuel, str]:
+def load_state(url: str, tmp_path: Path) -> tuple[str, LiveDuel, str]:
     """A storage restored from a backup, and a duel and its ticket of a ranker that was added after the backup."""
     with begin(url) as t:
         backup(url, tmp_path / "backup.db")
@@ -45,7 +46,7 @@ def restored(url: str, tmp_path: Path) -> tuple[str, LiveDuel, str]:
 
 def test_a_ticket_newer_than_the_restored_storage_is_unknown(url: str, tmp_path: Path) -> None:
     """A tell or a page of a ranker that the storage does not know is unknown and leaves no trace."""
-    copy, duel, ticket = restored(url, tmp_path)
+    copy, duel, ticket = load_state(url, tmp_path)
     page = duel.interleave("abc", "cde", 3)
     for _ in range(2):  # and again after a restart
         with begin(copy) as t:

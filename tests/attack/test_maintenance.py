@@ -12,7 +12,7 @@ import pytest
 import rankduel as rd
 from rankduel.interleaving import Interleaved, ProbabilisticInterleaving, TeamDraftInterleaving
 from rankduel.live import Shown, Signal
-from rankduel.live.safety import Guardrail, GuardrailWindow
+from rankduel.live.rules.guardrails import Guardrail, GuardrailWindow
 from service.servers import Client, serving
 from service.test_events import event
 
@@ -79,7 +79,9 @@ def test_a_duel_that_cannot_be_resolved_fails_alone(
     url: str, page: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It becomes `failed` with its reason, the duels beside it are resolved, and it is logged once."""
-    monkeypatch.setattr("rankduel.live.hall._EVERY", 600.0)  # only this test looks
+    monkeypatch.setattr(
+        "rankduel.live.storage.open_storages._MAINTENANCE_INTERVAL_SECONDS", 600.0
+    )  # only this test looks
     with begin(url) as t:
         duels = [t.ask(f"q{number}") for number in range(3)]
         for duel in duels:
@@ -89,7 +91,7 @@ def test_a_duel_that_cannot_be_resolved_fails_alone(
         time.sleep(0.01)
         sql(url, "UPDATE duels SET page = ?, state = 'shown' WHERE query = 'q1'", page)
         for _ in range(5):
-            t.look()
+            t.run_maintenance()
         counts = t.counts
         assert (counts.told, counts.failed, counts.in_flight) == (2, 1, 0)
         assert "failure" in (t.duels(limit=2)[1].page or "")
@@ -105,20 +107,20 @@ def test_a_step_that_fails_does_not_stop_the_others(
     checked: list[int] = []
     with begin(url, expires_after=0.05, guardrails=[Guardrail("error", 0.1)]) as t:
         duel = t.ask()
-        keeper = t._keeper
+        keeper = t._maintenance
         monkeypatch.setattr(keeper, "resolve", lambda: 1 / 0)
         monkeypatch.setattr(keeper, "guard", lambda: checked.append(1))
         time.sleep(0.1)
         with caplog.at_level(logging.WARNING):
             for _ in range(8):
-                t.look()
+                t.run_maintenance()
         assert len(checked) >= 8
         assert t.counts.expired == 1
         assert t.tell(duel, rd.Outcome.FIRST).status == "late"
         assert t.health().maintenance == "cannot resolve duels: ZeroDivisionError('division by zero')"
         assert sum("maintenance failed" in record.message for record in caplog.records) == 1
         monkeypatch.undo()
-        t.look()
+        t.run_maintenance()
         assert t.health().maintenance is None
 
 
@@ -147,7 +149,7 @@ def test_a_page_without_documents_resolves(url: str) -> None:
         duel = t.ask("q")
         t.show(duel, Interleaved("team_draft", ()))
         time.sleep(0.01)
-        t.look()
+        t.run_maintenance()
         assert t.counts.no_signal == 1
 
 

@@ -12,7 +12,7 @@ import rankduel
 from rankduel.bandits import REGISTRY
 from rankduel.bandits.parameters import MAX_WHOLE
 from rankduel.service.app import CALLS
-from rankduel.service.openapi import document
+from rankduel.service.http.openapi import document
 from service.servers import Answer, Client, serving
 
 DOCUMENT = json.loads(json.dumps(document(CALLS, rankduel.__version__)))

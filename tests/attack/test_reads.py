@@ -15,15 +15,15 @@ import pytest
 from msgspec.json import encode
 
 from rankduel import Outcome, Tournament
-from rankduel.dashboard.lines import LEVEL, lines
-from rankduel.live import LiveDuel, Standing, View, settings, standing, view_at
-from rankduel.service import inspector
+from rankduel.dashboard.leaderboard import LEVEL, lines
+from rankduel.live import LiveDuel, Standing, View, settings, standings, view_at
 from rankduel.service.app import CALLS, make_app
-from rankduel.service.calls import Plain, Request
-from rankduel.service.insight import Standings
-from rankduel.service.keys import LOOPBACK
-from rankduel.service.problems import Problem
-from rankduel.service.reads import MAX_CACHED, MAX_CACHED_BYTES, MAX_WAITING, SWITCH_INTERVAL_SECONDS, ReadPool
+from rankduel.service.auth.keys import LOOPBACK
+from rankduel.service.http.problems import Problem
+from rankduel.service.http.routing import Plain, Request
+from rankduel.service.read_pool import MAX_CACHED, MAX_CACHED_BYTES, MAX_WAITING, SWITCH_INTERVAL_SECONDS, ReadPool
+from rankduel.service.routes import duel_detail
+from rankduel.service.routes.dashboard import Standings
 from rankduel.service.service import Service
 from service.servers import serving
 
@@ -311,7 +311,7 @@ def test_traffic_goes_on_while_reads_are_stuck(url: str) -> None:
         try:
             (duel,) = await service.ask(t, [("new query", None)])
             page = duel.interleave(["d1"], ["d2"], k=2)
-            assert await service.off(t.show_many, [(duel, page)]) == ["accepted"]
+            assert await service.in_thread(t.show_many, [(duel, page)]) == ["accepted"]
             event = b'{"query_id": "new query", "action_name": "click", "timestamp": 1800000000000}'
             assert (await called(service, "ingest", event)).statuses == ["accepted"]
             assert [told.status for told in await service.tell(t, [(duel, Outcome.FIRST)])] == ["accepted"]
@@ -380,7 +380,7 @@ def test_a_duel_is_explained_once(url: str, monkeypatch: pytest.MonkeyPatch) -> 
         finally:
             running[0] -= 1
 
-    monkeypatch.setattr(inspector, "view_at", counted)
+    monkeypatch.setattr(duel_detail, "view_at", counted)
 
     async def test(service: Service) -> None:
         for _ in range(3):
@@ -402,7 +402,7 @@ def test_reads_that_take_long_do_not_keep_asks_waiting(url: str, monkeypatch: py
                 other.submit(lambda: t.tell(t.ask(), Outcome.TIE)).result(WAIT)
                 return real(view)
 
-            monkeypatch.setattr(standing, name, partial(slow, getattr(standing, name)))
+            monkeypatch.setattr(standings, name, partial(slow, getattr(standings, name)))
             assert getattr(t, name)() is not None
 
 
@@ -462,7 +462,7 @@ def test_the_leaderboard_is_that_of_counting(played: Tournament) -> None:
     view = played.view()
     expected = plain_leaderboard(view)
     assert played.leaderboard() == expected
-    assert [line for at in range(0, 12, 5) for line in standing.leaderboard(view, at, at + 5)] == expected
+    assert [line for at in range(0, 12, 5) for line in standings.leaderboard(view, at, at + 5)] == expected
 
 
 def test_pairs_are_those_of_counting(played: Tournament) -> None:
@@ -475,8 +475,8 @@ def test_pairs_are_those_of_counting(played: Tournament) -> None:
     ]
     found = [(one.first, one.second, one.wins, one.losses, one.ties) for one in played.preferences()]
     assert found == expected
-    assert standing.preferences(view, 3, 7) == played.preferences()[3:7]
-    assert standing.timeline(view, 1, 3) == played.timeline()[1:3]
+    assert standings.preferences(view, 3, 7) == played.preferences()[3:7]
+    assert standings.timeline(view, 1, 3) == played.timeline()[1:3]
 
 
 def test_standings_are_encoded_as_their_type_says(url: str) -> None:

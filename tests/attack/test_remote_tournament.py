@@ -15,7 +15,7 @@ from client import servers
 from client.servers import DUEL, Server, answer, serving, well
 from rankduel.client import RemoteTournament, names_at
 from rankduel.interleaving import TeamDraftInterleaving
-from rankduel.live.signals import Signal
+from rankduel.live.rules.signals import Signal
 from rankduel.types import Outcome
 
 PAGE = TeamDraftInterleaving().interleave(["a", "b", "c"], ["c", "d"], k=3, seed=1)

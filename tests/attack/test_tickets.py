@@ -5,8 +5,8 @@ from string import ascii_letters, digits
 
 import pytest
 
-from rankduel.live.duels import DuelRow
-from rankduel.live.tickets import Tickets
+from rankduel.live.rules.duels import DuelRow
+from rankduel.live.runtime.tickets import Tickets
 
 ALPHABET = ascii_letters + digits + "-_"
 OTHERS = "+/=., \t\n\r\v\f\0\x7f~%'\"\\é\u0661\u2028\ud800\U0001f600"

@@ -18,8 +18,9 @@ from cli.processes import COMMAND, on_terminal, plain, run
 
 PROGRAM = """\
 import sys
-from rankduel.cli import demo, main
-demo._RANKERS, demo._QUERIES, demo._BEST, demo._SECOND = 5, 50, 0.9, 0.3
+from rankduel.cli import main
+from rankduel.cli.demo import command
+command._RANKERS, command._QUERIES, command._BEST, command._SECOND = 5, 50, 0.9, 0.3
 sys.exit(main(sys.argv[1:]))
 """
 FEW = [sys.executable, "-c", PROGRAM]

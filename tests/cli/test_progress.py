@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cli.processes import on_terminal, plain, run, start
-from rankduel.cli.progress import Moment, show_progress
+from rankduel.cli.shared.progress import Moment, show_progress
 
 # Two threads: two runs of MergeDTS end soon, and then both threads are busy with Uniform for days.
 ENDLESS = ["simulate", "cycle2", "--bandit", "MergeDTS", "--bandit", "Uniform", "--horizon", "1e13", "--runs", "3"]

@@ -15,9 +15,9 @@ import rankduel as rd
 from cli.processes import run
 from client.service import running
 from rankduel.cli import main
-from rankduel.cli.config import ABOUT, Config, commented, read_config
+from rankduel.cli.shared.config import ABOUT, Config, commented, read_config
 from rankduel.live import storage_at
-from rankduel.live.exchange import read_parquet
+from rankduel.live.admin.import_export import read_parquet
 from rankduel.service import ServiceSettings
 
 CREATE = ("tournaments", "create", "home", "--ranker", "bm25", "--ranker", "=ltr", "--seed", "1", "--baseline", "bm25")

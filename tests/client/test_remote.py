@@ -17,13 +17,13 @@ from client.service import running
 from fences import ROOT, fences
 from rankduel.client import Client, Counters, RemoteTournament, names_at
 from rankduel.live import Status, Tournament
-from rankduel.live.signals import Shown, Signal
-from rankduel.live.upkeep import verify
+from rankduel.live.admin.verify import verify
+from rankduel.live.rules.signals import Shown, Signal
 
 RANKERS = ["bm25", "ltr", "neural", "a/b c:d?é"]
 MADE: dict[str, Any] = {"rankers": RANKERS, "seed": 7, "baseline": "bm25", "interleaving": "probabilistic(tau=2)"}
 # For whoever keeps a tournament in this process.
-CLOCKWORK = {"ask_now", "check_same", "counters", "look", "seed_of"}
+CLOCKWORK = {"ask_now", "check_same", "counters", "run_maintenance", "seed_of"}
 CLOCKWORK |= {
     "audit",
     "failing",

@@ -17,8 +17,8 @@ from client.servers import Server, answer, serving, well
 from rankduel.client import Client, Counters, outbox
 from rankduel.interleaving import TeamDraftInterleaving
 from rankduel.live import LiveDuel
-from rankduel.live.signals import Shown, Signal
-from rankduel.live.ubi import read_events
+from rankduel.live.rules.signals import Shown, Signal
+from rankduel.live.rules.ubi import read_events
 from rankduel.types import Outcome
 
 CLICK = Signal("q-1", "click", "d4", 2, 1_800_000_000.0, None, "e-1")

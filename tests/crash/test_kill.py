@@ -13,7 +13,7 @@ import pytest
 
 from live.learning import learnt
 from rankduel.live import Tournament
-from rankduel.live.state import State
+from rankduel.live.runtime.state import State
 from rankduel.types import Outcome
 
 KILLS = int(os.environ.get("RANKDUEL_KILLS", "24"))  # `make soak` kills more often
@@ -56,7 +56,7 @@ def test_everything_acknowledged_is_there_once(killed: tuple[str, dict[str, str]
         kinds = Counter(event.kind for event in events)
         assert acknowledged.items() <= told.items()
         assert len(told) == kinds["told"] == t.counts.told
-        assert t._desk._session == KILLS + 1
+        assert t._issuer._session == KILLS + 1
         for duel, outcome in list(acknowledged.items())[::50]:
             receipt = t.tell(duel, Outcome.FIRST)
             assert receipt.outcome is Outcome(outcome)
@@ -67,9 +67,9 @@ def test_everything_acknowledged_is_there_once(killed: tuple[str, dict[str, str]
 def test_replay_and_snapshots_give_the_same_bandit(killed: tuple[str, dict[str, str]]) -> None:
     url, _ = killed
     with Tournament.open("site", storage=url) as t:
-        restored = t._state
-        assert len(list(t.storage.kept("site"))) == 2
-        assert learnt(State.replay(t.journal())) == learnt(restored)
+        load_state = t._state
+        assert len(list(t.storage.snapshots("site"))) == 2
+        assert learnt(State.replay(t.journal())) == learnt(load_state)
 
 
 def test_the_index_of_duels_is_that_of_the_journal(killed: tuple[str, dict[str, str]]) -> None:

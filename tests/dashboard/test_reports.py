@@ -27,7 +27,7 @@ from rankduel.dashboard import (
     sentence,
     why_they_met,
 )
-from rankduel.dashboard.lines import interval
+from rankduel.dashboard.leaderboard import interval
 from rankduel.dashboard.ratings import Ratings
 from rankduel.live import DuelRow, Event, Tournament, view_at
 

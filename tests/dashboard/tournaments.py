@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 import rankduel as rd
 from rankduel.live import Tournament, storage_at
-from rankduel.live.state import State
+from rankduel.live.runtime.state import State
 from rankduel.service import new_key
 
 
@@ -84,8 +84,8 @@ def a_million(url: str) -> None:
         pairs, counts = np.unique(met[met[:, 0] != met[:, 1]], axis=0, return_counts=True)
         state.wins = {(i, j): count for (i, j), count in zip(pairs.tolist(), counts.tolist(), strict=True)}
         state.number, state.time = n + 1, created.time
-        kept = state.keep()
-        storage.keep("large", kept)
+        kept = state.to_snapshot()
+        storage.write_snapshot("large", kept)
     file = sqlite3.connect(url.removeprefix("sqlite:///"))
     with file:
         body = '{"duel":"1-1","first":0,"second":1,"outcome":"first"}'

@@ -14,7 +14,7 @@ import pytest
 from fences import ROOT, fences, name, pages
 from rankduel.bandits import any_bandit_from
 from rankduel.cli import COMMANDS, main
-from rankduel.cli.config import ABOUT
+from rankduel.cli.shared.config import ABOUT
 from rankduel.client import Client, Counters
 from rankduel.lab import problem_from
 

@@ -19,8 +19,8 @@ from rankduel.interleaving import INTERLEAVINGS, MULTILEAVINGS
 from rankduel.live.settings import DIALS
 from rankduel.preferences.problems import PROBLEMS
 from rankduel.service.app import CALLS
-from rankduel.service.openapi import document
-from rankduel.service.problems import PROBLEMS as WRONG
+from rankduel.service.http.openapi import document
+from rankduel.service.http.problems import PROBLEMS as WRONG
 from rankduel.simulation.delays import LAWS
 
 

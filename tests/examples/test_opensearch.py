@@ -103,9 +103,9 @@ def test_clicks_decide_duels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert printed.count("['accepted']") == 2  # the third click was on no result
     assert "Not decided: 6 rankers are left" in printed
     later = time.time() + 1900
-    monkeypatch.setattr("rankduel.live.memory.now", lambda: later)  # the window has closed
+    monkeypatch.setattr("rankduel.live.runtime.runtime.now", lambda: later)  # the window has closed
     with rd.Tournament.open("articles", storage=f"sqlite:///{tmp_path / 'duels.db'}") as t:
-        t.look()
+        t.run_maintenance()
         assert t.counts.issued == 5
         assert t.counts.shown == 4  # one page was empty
         assert (t.counts.told, t.counts.no_signal) == (2, 2)

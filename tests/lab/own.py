@@ -2,7 +2,7 @@
 
 import sys
 
-from rankduel.bandits import own
+from rankduel.bandits import plugins
 
 GREEDY = """
 import rankduel as rd
@@ -52,4 +52,4 @@ def forget() -> None:
     """As in a new process: nothing of it is imported, and its code unknown."""
     for name in ("greedy", "steps", "broken"):
         sys.modules.pop(name, None)
-    own._digest.cache_clear()
+    plugins._digest.cache_clear()

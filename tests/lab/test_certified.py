@@ -9,7 +9,7 @@ from scipy import stats
 
 import rankduel as rd
 from rankduel.lab import Measured, Series, Study, certified_specs, run
-from rankduel.lab.horizons import (
+from rankduel.lab.certified_tables import (
     bound_of,
     delta_of,
     end_of,

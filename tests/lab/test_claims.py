@@ -10,8 +10,8 @@ import pytest
 import rankduel as rd
 from lab.fakes import measured, series
 from rankduel.lab import CLAIMS, Measured, Series, judge, paper_specs, run
+from rankduel.lab.judging import as_often, different
 from rankduel.lab.specs import Scale
-from rankduel.lab.verdicts import as_often, different
 
 
 def state(claim: str, studied: dict[str, dict[str, Measured]]) -> str:

@@ -23,6 +23,6 @@ def url(tmp_path: Path) -> str:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    for room in ("memory", "tournament"):
-        monkeypatch.setattr(f"rankduel.live.{room}.now", clock)
+    for module in ("runtime.runtime", "tournament"):
+        monkeypatch.setattr(f"rankduel.live.{module}.now", clock)
     return clock

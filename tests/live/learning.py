@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from rankduel.live.state import State
+from rankduel.live.runtime.state import State
 
 __all__ = ["learnt"]
 

@@ -13,8 +13,9 @@ import rankduel as rd
 from live.conftest import Clock
 from live.learning import learnt
 from live.unsynced import unsynced
-from rankduel.live import Tournament, memory, tournament
-from rankduel.live.state import State
+from rankduel.live import Tournament, tournament
+from rankduel.live.runtime import runtime
+from rankduel.live.runtime.state import State
 
 EXPIRES_AFTER = 100
 
@@ -35,9 +36,9 @@ class Model(RuleBasedStateMachine):
         self.world = ExitStack()
         self.world.enter_context(unsynced())
         self.clock = Clock()
-        for room in (memory, tournament):
-            self.world.enter_context(patch.object(room, "now", self.clock))
-        self.world.enter_context(patch.object(memory, "SNAPSHOT_EVERY", 15))
+        for module in (runtime, tournament):
+            self.world.enter_context(patch.object(module, "now", self.clock))
+        self.world.enter_context(patch.object(runtime, "SNAPSHOT_INTERVAL_EVENTS", 15))
         self.folder = self.world.enter_context(tempfile.TemporaryDirectory())
         self.duels: list[Known] = []
         self.by_query: dict[str, Known] = {}

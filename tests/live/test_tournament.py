@@ -11,9 +11,10 @@ import rankduel as rd
 from live.conftest import Clock
 from live.learning import learnt
 from live.unsynced import unsynced
-from rankduel.live import Tournament, memory, tournament, view_at
-from rankduel.live.state import State
-from rankduel.live.storage import Batch, Change, Committed
+from rankduel.live import Tournament, tournament, view_at
+from rankduel.live.runtime import runtime
+from rankduel.live.runtime.state import State
+from rankduel.live.storage.contract import Batch, Change, Committed
 
 FIRST, SECOND, TIE = rd.Outcome.FIRST, rd.Outcome.SECOND, rd.Outcome.TIE
 NAMES = ["bm25", "ltr", "neural", "hybrid", "old"]
@@ -38,7 +39,7 @@ def play(t: Tournament, duels: int) -> None:
 
 
 def same_as_replay(t: Tournament) -> bool:
-    t._memory.writer.flush(t.name)
+    t._runtime.writer.flush(t.name)
     return learnt(State.replay(t.journal())) == learnt(t._state)
 
 
@@ -148,7 +149,7 @@ def test_many_are_told_together_each_with_its_receipt(url: str) -> None:
 def test_an_ask_that_a_crash_has_swallowed(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # Its number is given again, its id is not; and with its ticket it can be told.
     with create(url) as t:
-        monkeypatch.setattr(t._memory.writer, "issue" if "sqlite" in url else "put_soon", lambda *_: None)
+        monkeypatch.setattr(t._runtime.writer, "issue" if "sqlite" in url else "put_soon", lambda *_: None)
         lost, other = t.ask("a"), t.ask("b")
     with Tournament.open("search", storage=url) as t:
         duel = t.ask("a")
@@ -210,7 +211,7 @@ def test_both_lists_and_the_clicks_are_kept(url: str) -> None:
 
 
 def test_what_was_known_at_a_time(url: str, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rankduel.live.memory.SNAPSHOT_EVERY", 40)
+    monkeypatch.setattr("rankduel.live.runtime.runtime.SNAPSHOT_INTERVAL_EVENTS", 40)
     with create(url) as t:
         assert view_at(t.storage, "search", clock.now - 1) is None  # before it was
         views = []
@@ -218,7 +219,7 @@ def test_what_was_known_at_a_time(url: str, clock: Clock, monkeypatch: pytest.Mo
             clock.now += 1
             t.tell(t.ask(), FIRST)
             views.append((clock.now, t.view()))
-        assert len(list(t.storage.kept("search"))) == 2
+        assert len(list(t.storage.snapshots("search"))) == 2
         for time, view in views[:5] + views[50:]:
             then = view_at(t.storage, "search", time + 0.5)
             assert then is not None
@@ -231,7 +232,7 @@ def test_what_was_known_at_a_time(url: str, clock: Clock, monkeypatch: pytest.Mo
             assert then.evidence is not None
             assert view.evidence is not None
             assert then.evidence.tolist() == view.evidence.tolist()
-        monkeypatch.setattr("rankduel.live.past._MOST", 10)
+        monkeypatch.setattr("rankduel.live.history._MOST", 10)
         assert view_at(t.storage, "search", views[30][0]) is None  # too much to replay
         assert view_at(t.storage, "search", views[5][0]) is not None
 
@@ -334,10 +335,10 @@ def test_signals_decide_when_their_window_closes(url: str, clock: Clock) -> None
         t.tell(duels["told"], TIE)
         assert t.observe([click("told", "a", clock.now)]) == ["late"]
         clock.now += 59
-        t.look()
+        t.run_maintenance()
         assert t.counts.told == 1
         clock.now += 1
-        t.look()
+        t.run_maintenance()
         outcomes = {row.query: (row.state, row.outcome) for row in t.duels()}
         assert outcomes == {
             "first": ("told", "first"),
@@ -362,17 +363,17 @@ def test_a_guardrail_pauses(url: str, clock: Clock, caplog: pytest.LogCaptureFix
             clock.now += 1
             t.show(duel := t.ask(f"q{number}"), duel.interleave("ab", "cd"))
         t.observe([click(f"q{number}", "a", clock.now, "error") for number in range(10)])
-        t.look()
+        t.run_maintenance()
         assert t.status == "running"
         t.observe([click(f"q{number}", "a", clock.now, "error") for number in range(100, 140)])
-        t.look()
+        t.run_maintenance()
         assert t.status == "paused"
         event = list(t.journal())[-1]
         assert (event.kind, event.body["by"]) == ("paused", "guardrail")
         assert event.body["reason"].startswith("error on 50 of 200 pages in 600 s: 25 %, above the bound of 5 %")
         assert t.ask().first == "production"
         t.start("it was the network")
-        t.look()
+        t.run_maintenance()
         assert t.status == "running"  # what was seen before is forgotten
 
 
@@ -419,8 +420,8 @@ def test_duels_before_one_that_is_none(url: str) -> None:
 
 def test_times_never_go_back(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     ticks = itertools.count(1_000_000.0)
-    for room in (memory, tournament):
-        monkeypatch.setattr(room, "now", ticks.__next__)  # a second later at each look
+    for module in (runtime, tournament):
+        monkeypatch.setattr(module, "now", ticks.__next__)  # a second later at each look
     with create(url, expires_after=20) as t:
         for number in range(60):
             t.ask()
@@ -465,7 +466,7 @@ def test_a_tournament_ends_with_the_best(url: str) -> None:
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("bandit", list(rd.REGISTRY))
 def test_every_bandit_goes_on_where_it_was(url: str, bandit: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "SNAPSHOT_EVERY", 50)
+    monkeypatch.setattr(runtime, "SNAPSHOT_INTERVAL_EVENTS", 50)
     before = None
     for _ in range(3):
         with create(url, bandit=bandit, exist_ok=True) as t:
@@ -568,7 +569,7 @@ def test_rankers_rest(url: str) -> None:
 def test_two_operators_do_the_same(url: str) -> None:
     with create(url) as t:
         both = [Change(0.0, "retired", {"ranker": "ltr"}), Change(0.0, "added", {"rankers": ["new", "bm25"]})] * 2
-        t._memory.writer.put("search", both).result()
+        t._runtime.writer.put("search", both).result()
         assert t.rankers == [*NAMES, "new"]
         assert t.leaderboard()[-1].ranker == "ltr"
         assert same_as_replay(t)

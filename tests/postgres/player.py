@@ -18,8 +18,9 @@ from typing import TypeVar
 
 from live.learning import learnt
 from rankduel.errors import StorageError
-from rankduel.live import LiveDuel, Tournament, memory
-from rankduel.live.state import State
+from rankduel.live import LiveDuel, Tournament
+from rankduel.live.runtime import runtime
+from rankduel.live.runtime.state import State
 from rankduel.types import Outcome
 
 RANKERS = [f"ranker {number}" for number in range(12)]
@@ -29,7 +30,7 @@ T = TypeVar("T")
 
 
 def main(url: str, notes: str, stop: Path, seed: int) -> None:
-    memory.SNAPSHOT_EVERY = 150
+    runtime.SNAPSHOT_INTERVAL_EVENTS = 150
     t = patiently(
         lambda: Tournament.create(
             "site", rankers=RANKERS, storage=url, seed=1, expires_after=EXPIRES_AFTER, exist_ok=True

@@ -16,8 +16,8 @@ from live.learning import learnt
 from postgres.player import digest
 from postgres.server import Server
 from rankduel.live import Status, Tournament, storage_at
-from rankduel.live.state import State
-from rankduel.live.storage import Created, Tell, Told
+from rankduel.live.runtime.state import State
+from rankduel.live.storage.contract import Created, Tell, TellResult
 from rankduel.types import Outcome
 
 HARMS = int(os.environ.get("RANKDUEL_KILLS", "6"))  # `make soak` does more harm
@@ -164,7 +164,7 @@ def test_all_have_learnt_the_same_as_one_would_have(played: Played) -> None:
     with Tournament.open("site", storage=played.url) as t:
         alone = State.replay(t.journal())
         assert learnt(t._state) == learnt(alone)  # from a snapshot
-        assert len(list(t.storage.kept("site"))) == 2
+        assert len(list(t.storage.snapshots("site"))) == 2
     assert played.ends == [f"{alone.number} {digest(alone)}"] * PLAYERS
 
 
@@ -181,7 +181,9 @@ def test_sqlite_gives_the_same_journal_and_the_same_fold(played: Played, tmp_pat
         tells.append(Tell(row.session, row.number, issued, event.body["outcome"], event.time))
     for start in range(0, len(tells), 100):
         some = tells[start : start + 100]
-        assert own.commit({"site": some}).results["site"] == [Told(Status.ACCEPTED, tell.outcome) for tell in some]
+        assert own.commit({"site": some}).results["site"] == [
+            TellResult(Status.ACCEPTED, tell.outcome) for tell in some
+        ]
     assert list(own.read("site")) == events
     assert learnt(State.replay(own.read("site"))) == learnt(State.replay(events))
     own.close()

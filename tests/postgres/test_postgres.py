@@ -16,10 +16,10 @@ import rankduel as rd
 from live.learning import learnt
 from postgres.server import Server
 from rankduel.live import DuelRow, Tournament, storage_at
-from rankduel.live.postgres import PostgresStorage
-from rankduel.live.state import State
-from rankduel.live.storage import Created, Tell
-from rankduel.live.tickets import Tickets
+from rankduel.live.runtime.state import State
+from rankduel.live.runtime.tickets import Tickets
+from rankduel.live.storage.contract import Created, KeyRow, Tell
+from rankduel.live.storage.postgres import PostgresStorage
 
 FIRST, TIE = rd.Outcome.FIRST, rd.Outcome.TIE
 NAMES = ["a", "b", "c", "d"]
@@ -182,7 +182,7 @@ def test_each_learns_what_the_other_was_told(url: str) -> None:
 
 def test_a_ranker_that_another_process_has_just_added(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with create(url) as one, create(other(url)) as two:
-        monkeypatch.setattr(two, "look", lambda: None)
+        monkeypatch.setattr(two, "run_maintenance", lambda: None)
         one.add_rankers(["new"])
         for ranker in NAMES[:3]:
             one.retire(ranker)
@@ -265,7 +265,7 @@ def test_who_was_cut_off_does_not_believe_to_lead(url: str, postgres: Server) ->
 
 def test_who_hangs_does_not_lead_for_long(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that is stopped keeps its connections, and says nothing on them."""
-    monkeypatch.setattr("rankduel.live.postgres._SILENT", 0.5)
+    monkeypatch.setattr("rankduel.live.storage.postgres._SILENT", 0.5)
     one, two = PostgresStorage(url), PostgresStorage(url)
     assert one.leads("x")
     assert not two.leads("x")
@@ -306,7 +306,7 @@ def test_an_idle_connection_that_was_cut_is_not_noticed(url: str, postgres: Serv
             assert t.tell(duel, FIRST).status == "accepted"
         time.sleep(1.1)  # idle for longer than that, it is looked after before it is used
         postgres.cut(url)
-        t.storage.add_key(rd.live.storage.KeyRow("k", "site", "ask", "digest", 1.0))
+        t.storage.add_key(KeyRow("k", "site", "ask", "digest", 1.0))
         postgres.cut(url)
         assert len(t.storage.keys()) == 1
         assert t.counts.told == 3

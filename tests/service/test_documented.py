@@ -7,9 +7,9 @@ from pathlib import Path
 from fences import ROOT
 from rankduel.service import SCOPES, ServiceSettings
 from rankduel.service.app import CALLS
-from rankduel.service.house import House
+from rankduel.service.http.problems import PROBLEMS
 from rankduel.service.metrics import Metrics
-from rankduel.service.problems import PROBLEMS
+from rankduel.service.open_tournaments import OpenTournaments
 
 PAGE = (ROOT / "docs" / "service.md").read_text()
 SECURITY = (ROOT / "SECURITY.md").read_text()
@@ -47,9 +47,9 @@ def test_every_scope() -> None:
 
 def test_every_metric(tmp_path: Path) -> None:
     metrics = {line.split()[2] for line in Metrics().lines() if line.startswith("# TYPE")}
-    house = House(f"sqlite:///{tmp_path}/duels.db")
-    metrics |= {line.split()[2] for line in house.metrics() if line.startswith("# TYPE")}
-    house.close()
+    open_tournaments = OpenTournaments(f"sqlite:///{tmp_path}/duels.db")
+    metrics |= {line.split()[2] for line in open_tournaments.metrics() if line.startswith("# TYPE")}
+    open_tournaments.close()
     assert metrics == set(first_cells("Watch it"))
 
 

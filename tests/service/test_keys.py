@@ -151,8 +151,8 @@ def test_what_is_stored_is_a_hash(url: str, keys: dict[str, str]) -> None:
     stored = Path(url.removeprefix("sqlite:///")).read_bytes()
     for key in keys.values():
         assert key.split("_", 2)[2].encode() not in stored
-    ring = KeyRing(rows)
-    found = ring.find(keys["ask"])
+    key_ring = KeyRing(rows)
+    found = key_ring.find(keys["ask"])
     assert found is not None
     assert found.scopes == ("ask",)
 

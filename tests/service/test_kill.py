@@ -11,7 +11,7 @@ from pathlib import Path
 
 from live.learning import learnt
 from rankduel.live import Tournament
-from rankduel.live.state import State
+from rankduel.live.runtime.state import State
 from rankduel.types import Outcome
 from service.servers import Client, Server, serving
 

@@ -17,11 +17,11 @@ from schemathesis.specs.openapi.checks import (
 from starlette.routing import Route, Router
 
 import rankduel
-from rankduel.service import pages
 from rankduel.service.app import CALLS, make_app
-from rankduel.service.door import Place
-from rankduel.service.openapi import document
-from rankduel.service.problems import PROBLEMS
+from rankduel.service.http.gateway import Endpoint
+from rankduel.service.http.openapi import document
+from rankduel.service.http.problems import PROBLEMS
+from rankduel.service.routes import browser
 from service.servers import Client, Server
 
 EXAMPLES = int(os.environ.get("RANKDUEL_EXAMPLES", "8"))  # `make soak` makes more
@@ -38,9 +38,9 @@ def test_every_route_is_in_the_document() -> None:
     app = make_app("sqlite:///never-opened.db")
     assert isinstance(app.inside, Router)
     routed = [route for route in app.inside.routes if isinstance(route, Route)]
-    places = [route.endpoint for route in routed if isinstance(route.endpoint, Place)]
+    places = [route.endpoint for route in routed if isinstance(route.endpoint, Endpoint)]
     served = {(method, place.path) for place in places for method in place.methods if method != "HEAD"}
-    browsers = {(call.method, call.path) for call in pages.CALLS}  # pages, sessions and streams are no part of it
+    browsers = {(call.method, call.path) for call in browser.CALLS}  # pages, sessions and streams are no part of it
     assert served == set(operations()) | browsers
     assert len(served) == len(CALLS) + len(browsers)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from numpy.random cimport bitgen_t
 
-from rankduel.bandits.coins cimport LATER, PLACES, bit, coins_t, ones, set_coin, tally_add, tally_of, tally_t, toss
+from rankduel.bandits.kernels.coin_words cimport LATER, PLACES, bit, coins_t, ones, set_coin, tally_add, tally_of, tally_t, toss
 
 N_PLACES = PLACES
 

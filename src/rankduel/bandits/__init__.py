@@ -15,7 +15,7 @@ from rankduel.bandits.merge_rucb import MergeRUCB
 from rankduel.bandits.multi_bandit import MultiBandit
 from rankduel.bandits.multi_self_sparring import MultiSelfSparring
 from rankduel.bandits.multi_ucb import MultiUCB
-from rankduel.bandits.own import code_of, own_class, plays_in_python, split, stored_class
+from rankduel.bandits.plugins import code_of, own_class, plays_in_python, split, stored_class
 from rankduel.bandits.rex3 import REX3
 from rankduel.bandits.rmed1 import RMED1
 from rankduel.bandits.rucb import RUCB

@@ -1,6 +1,6 @@
 from libc.stdint cimport int64_t
 
-from rankduel.bandits.learner cimport Learner
+from rankduel.bandits.stateful cimport Learner
 
 cdef enum outcome_t:
     TIE = 0

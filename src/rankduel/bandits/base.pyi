@@ -1,4 +1,4 @@
-from rankduel.bandits.learner import Learner
+from rankduel.bandits.stateful import Learner
 from rankduel.types import Duel, Outcome
 
 class Bandit(Learner):

@@ -9,11 +9,11 @@ from libc.stdint cimport int32_t, int64_t
 from numpy.random.c_distributions cimport random_standard_normal
 
 from rankduel.bandits.base cimport FIRST, TIE, Bandit, duel_t, outcome_t
-from rankduel.bandits.certificate cimport RETIRED, Referee, even, fetch_arms, hear
+from rankduel.bandits.kernels.certificate cimport RETIRED, Referee, even, fetch_arms, hear
 from rankduel.bandits.elimination import Certified
-from rankduel.bandits.pairs cimport count_win, fetch_meeting, find, meeting_t, wins
+from rankduel.bandits.kernels.pair_table cimport count_win, fetch_meeting, find, meeting_t, wins
 from rankduel.bandits.parameters import number, whole
-from rankduel.bandits.samples cimport NOBODY, Samples, best, best_but, fetch, fetch_seat, get, larger, put, smaller
+from rankduel.bandits.kernels.sample_trees cimport NOBODY, Samples, best, best_but, fetch, fetch_seat, get, larger, put, smaller
 from rankduel.bandits.snapshot_checks import COUNT, Equal, Values
 from rankduel.randomness.draws cimport below, uniform
 

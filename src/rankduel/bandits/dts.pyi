@@ -1,5 +1,5 @@
 from rankduel.bandits.elimination import Rule
-from rankduel.bandits.optimistic import Optimistic
+from rankduel.bandits.families.optimistic import Optimistic
 
 class DTS(Optimistic):
     def __init__(

@@ -9,10 +9,10 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
 from rankduel.bandits.base cimport FIRST, TIE, duel_t, outcome_t
-from rankduel.bandits.coins cimport LATER, bit, coins_t, ones, set_coin, tally_add, tally_of, tally_t, toss
-from rankduel.bandits.optimistic cimport Optimistic
+from rankduel.bandits.kernels.coin_words cimport LATER, bit, coins_t, ones, set_coin, tally_add, tally_of, tally_t, toss
+from rankduel.bandits.families.optimistic cimport Optimistic
 from rankduel.bandits.snapshot_checks import Equal, Values, curve_rules
-from rankduel.bandits.versus cimport versus_count, versus_new, versus_t
+from rankduel.bandits.kernels.pair_posterior cimport versus_count, versus_new, versus_t
 from rankduel.randomness.arrivals cimport arrival_rate, arrival_wait, arrivals_now
 from rankduel.randomness.beta cimport ASK, beta_argmax, beta_draw_above, betas_t, guess_t
 from rankduel.randomness.draws cimport below, best_t, consider, uniform

@@ -5,9 +5,9 @@ from libc.stdint cimport int16_t, uint8_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memset
 
-from rankduel.bandits.merging cimport Merging, batch_t
+from rankduel.bandits.families.merging cimport Merging, batch_t
 from rankduel.bandits.snapshot_checks import COUNT, Equal, Values, curve_rules
-from rankduel.bandits.versus cimport add16, draw16, kappa_of, kappa_ties, odds, rest, versus_count, versus_new, versus_t
+from rankduel.bandits.kernels.pair_posterior cimport add16, draw16, kappa_of, kappa_ties, odds, rest, versus_count, versus_new, versus_t
 from rankduel.randomness.beta cimport ASK, STALE, beta_argmax, betas_t, guess_t, next_lane
 from rankduel.randomness.draws cimport below, eight_bytes, eight_bytes_if, uniform
 

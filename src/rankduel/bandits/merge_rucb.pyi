@@ -1,5 +1,5 @@
 from rankduel.bandits.elimination import Rule
-from rankduel.bandits.merging import Merging
+from rankduel.bandits.families.merging import Merging
 
 class MergeRUCB(Merging):
     def __init__(

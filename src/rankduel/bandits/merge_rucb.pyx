@@ -4,7 +4,7 @@ import numpy as np
 
 from libc.math cimport log, sqrt
 
-from rankduel.bandits.merging cimport Merging, batch_t
+from rankduel.bandits.families.merging cimport Merging, batch_t
 from rankduel.bandits.snapshot_checks import COUNT, Equal, Values
 from rankduel.randomness.draws cimport below, best_t, consider
 

@@ -3,7 +3,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from rankduel.bandits.learner import Learner
+from rankduel.bandits.stateful import Learner
 from rankduel.types import MultiDuel
 
 class MultiBandit(Learner):

@@ -5,7 +5,7 @@ import numpy as np
 from rankduel.bandits.multi_bandit cimport MultiBandit, multi_duel_t, won
 from rankduel.bandits.parameters import whole
 from rankduel.bandits.snapshot_checks import Values
-from rankduel.bandits.thompson cimport Thompson
+from rankduel.bandits.kernels.thompson cimport Thompson
 
 MOST_DRAWS = 10_000  # of one duel: more arms than any page has
 

@@ -1,6 +1,6 @@
 from typing import Literal
 
-from rankduel.bandits.multi_optimistic import MultiOptimistic
+from rankduel.bandits.families.multi_optimistic import MultiOptimistic
 
 class MultiUCB(MultiOptimistic):
     def __init__(

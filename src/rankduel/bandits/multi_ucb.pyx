@@ -3,7 +3,7 @@
 from libc.math cimport log
 
 from rankduel.bandits.multi_bandit cimport multi_duel_t
-from rankduel.bandits.multi_optimistic cimport MultiOptimistic
+from rankduel.bandits.families.multi_optimistic cimport MultiOptimistic
 
 RULES = ("corrected", "released")
 

@@ -5,7 +5,7 @@ from libc.stdint cimport int64_t
 
 from rankduel.bandits.base cimport FIRST, TIE, Bandit, duel_t, outcome_t
 from rankduel.bandits.parameters import number
-from rankduel.bandits.weights cimport Weights
+from rankduel.bandits.kernels.exp_weights cimport Weights
 
 
 cdef class REX3(Bandit):

@@ -1,4 +1,4 @@
-from rankduel.bandits.optimistic import Optimistic
+from rankduel.bandits.families.optimistic import Optimistic
 
 class RUCB(Optimistic):
     def __init__(self, n_arms: int, *, alpha: float = 0.51, seed: int | None = None) -> None: ...

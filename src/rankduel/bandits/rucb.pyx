@@ -6,7 +6,7 @@ from libc.math cimport log, sqrt
 from libc.stdint cimport int64_t
 
 from rankduel.bandits.base cimport duel_t
-from rankduel.bandits.optimistic cimport Optimistic
+from rankduel.bandits.families.optimistic cimport Optimistic
 from rankduel.bandits.snapshot_checks import Values
 from rankduel.randomness.draws cimport below, best_t, consider, uniform
 

@@ -1,9 +1,9 @@
 """Self-Sparring (Sui et al. 2017)."""
 
 from rankduel.bandits.base cimport FIRST, TIE, duel_t, outcome_t
-from rankduel.bandits.judged cimport Judged
-from rankduel.bandits.patient cimport Patient
-from rankduel.bandits.thompson cimport Thompson
+from rankduel.bandits.families.eliminating cimport Judged
+from rankduel.bandits.kernels.thompson_skipping cimport Patient
+from rankduel.bandits.kernels.thompson cimport Thompson
 
 
 cdef class SelfSparring(Judged):

@@ -137,7 +137,7 @@ def tree_rules(name: str, tree: Array, leaves: Array, close: float) -> Rules:
 
 
 def curve_rules(name: str, records: Array, bar: float) -> Rules:
-    """Records of `bandits/versus.pxd` whose counts are right: chances are chances, and a curve fits the counts."""
+    """Check records of `bandits/kernels/pair_posterior.pxd`: chances are chances, and a curve fits its counts."""
     a, b, mode, width, gap, mass, above_half, step = np.moveaxis(records, -1, 0)
     yield name, above_half, Values(0, 1)
     yield name, step, Values(0, COUNT)

@@ -8,9 +8,9 @@ from libc.stdint cimport int64_t
 from rankduel.bandits.base cimport FIRST, SECOND, TIE, Bandit, duel_t, outcome_t
 from rankduel.bandits.parameters import number
 from rankduel.bandits.snapshot_checks import COUNT, Values
-from rankduel.bandits.thompson cimport Thompson
-from rankduel.bandits.tsallis cimport Tsallis
-from rankduel.bandits.weights cimport Weights
+from rankduel.bandits.kernels.thompson cimport Thompson
+from rankduel.bandits.kernels.tsallis cimport Tsallis
+from rankduel.bandits.kernels.exp_weights cimport Weights
 from rankduel.randomness.draws cimport best_t, consider
 
 

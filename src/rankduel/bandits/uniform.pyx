@@ -5,7 +5,7 @@ import numpy as np
 from libc.stdint cimport int64_t
 
 from rankduel.bandits.base cimport FIRST, TIE, duel_t, outcome_t
-from rankduel.bandits.judged cimport Judged
+from rankduel.bandits.families.eliminating cimport Judged
 from rankduel.bandits.snapshot_checks import COUNT, Equal, Values
 from rankduel.randomness.draws cimport below
 

@@ -4,7 +4,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 
 from rankduel.bandits import MULTI_REGISTRY, REGISTRY, Bandit, MultiBandit
-from rankduel.cli.listing import entry
+from rankduel.cli.shared.listing import entry
 
 __all__ = ["declare"]
 

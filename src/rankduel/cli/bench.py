@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from rankduel.cli.studies import KEPT, declare_study, run_study
+from rankduel.cli.shared.studies import KEPT, declare_study, run_study
 from rankduel.lab import certified_specs, load_spec
 from rankduel.lab.report import panel_tables
 

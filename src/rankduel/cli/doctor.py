@@ -19,15 +19,15 @@ from pathlib import Path
 import numpy as np
 
 import rankduel
-from rankduel.cli.config import CONFIG, Config, read_config
-from rankduel.cli.findings import report
-from rankduel.cli.places import declare_place, is_service
+from rankduel.cli.shared.config import CONFIG, Config, read_config
+from rankduel.cli.shared.findings import report
+from rankduel.cli.shared.storage_option import declare_place, is_service
 from rankduel.client import names_at
 from rankduel.errors import StorageError
 from rankduel.live import Storage, storage_at
-from rankduel.live.sql import SqlStorage
-from rankduel.live.sqlite import SqliteStorage
-from rankduel.live.upkeep import Finding
+from rankduel.live.admin.findings import Finding
+from rankduel.live.storage.sql import SqlStorage
+from rankduel.live.storage.sqlite import SqliteStorage
 
 __all__ = ["declare"]
 

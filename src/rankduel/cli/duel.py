@@ -6,8 +6,8 @@ from functools import partial
 from pathlib import Path
 
 from rankduel.bandits import MULTI_REGISTRY
-from rankduel.cli.data import DATA, declare_world, load_world
-from rankduel.cli.experiments import KEPT, declare_runs, make_experiment, run_experiment
+from rankduel.cli.shared.data import DATA, declare_world, load_world
+from rankduel.cli.shared.experiments import KEPT, declare_runs, make_experiment, run_experiment
 from rankduel.lab import Panel, Results
 from rankduel.preferences import PreferenceMatrix
 

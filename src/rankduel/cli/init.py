@@ -8,8 +8,8 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 
-from rankduel.cli.config import CONFIG, commented
-from rankduel.cli.places import is_service
+from rankduel.cli.shared.config import CONFIG, commented
+from rankduel.cli.shared.storage_option import is_service
 from rankduel.live import storage_at
 
 __all__ = ["declare"]
@@ -53,7 +53,7 @@ def _init(parser: ArgumentParser, options: Namespace) -> int:
         with os.fdopen(file, "w") as config:
             config.write(commented(options.storage))
         with closing(storage_at(options.storage)) as storage:
-            from rankduel.service.keys import new_key  # noqa: PLC0415 - not of the core
+            from rankduel.service.auth.keys import new_key  # noqa: PLC0415 - not of the core
 
             place, (_, secret) = storage.url, new_key(storage, "admin", ["admin"])
     except BaseException as error:

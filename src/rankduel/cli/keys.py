@@ -7,10 +7,10 @@ from contextlib import closing
 from functools import partial
 from time import time
 
-from rankduel.cli.places import declare_place, is_service, place_of
-from rankduel.cli.tables import date, table
+from rankduel.cli.shared.storage_option import declare_place, is_service, place_of
+from rankduel.cli.shared.tables import date, table
 from rankduel.live import Storage, storage_at
-from rankduel.service.keys import SCOPES, new_key
+from rankduel.service.auth.keys import SCOPES, new_key
 
 __all__ = ["declare"]
 

@@ -10,9 +10,9 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
-from rankduel.cli.data import DATA, declare_world, load_world
-from rankduel.cli.numbers import count, whole
-from rankduel.cli.progress import parts_of, show_progress
+from rankduel.cli.shared.data import DATA, declare_world, load_world
+from rankduel.cli.shared.numbers import count, whole
+from rankduel.cli.shared.progress import parts_of, show_progress
 from rankduel.lab import Estimate, Estimation
 
 __all__ = ["declare"]

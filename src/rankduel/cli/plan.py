@@ -12,9 +12,9 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
-from rankduel.cli.numbers import whole
-from rankduel.cli.progress import runs_of, show_progress
-from rankduel.lab.planning import DEFAULT, Forecast, plan
+from rankduel.cli.shared.numbers import whole
+from rankduel.cli.shared.progress import runs_of, show_progress
+from rankduel.lab.forecast import DEFAULT, Forecast, plan
 
 __all__ = ["declare"]
 

@@ -4,7 +4,7 @@ import inspect
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 
-from rankduel.cli.listing import entry
+from rankduel.cli.shared.listing import entry
 from rankduel.preferences.problems import PROBLEMS
 
 __all__ = ["declare"]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-from rankduel.cli.studies import KEPT, declare_study, run_study
+from rankduel.cli.shared.studies import KEPT, declare_study, run_study
 from rankduel.lab import Claim, Verdict, paper_specs
 from rankduel.lab.specs import SCALES
 

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial
 
-from rankduel.cli.numbers import whole
-from rankduel.cli.places import config_of, declare_place, is_service
+from rankduel.cli.shared.numbers import whole
+from rankduel.cli.shared.storage_option import config_of, declare_place, is_service
 
 __all__ = ["declare"]
 

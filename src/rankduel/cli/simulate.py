@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import get_args
 
-from rankduel.cli.experiments import KEPT, declare_runs, make_experiment, run_experiment
+from rankduel.cli.shared.experiments import KEPT, declare_runs, make_experiment, run_experiment
 from rankduel.lab import Experiment, Panel, problem_from
 from rankduel.preferences import Kind
 

@@ -7,10 +7,12 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
-from rankduel.cli.findings import report
-from rankduel.cli.places import declare_place, is_service, place_of
-from rankduel.live.repair import repair
-from rankduel.live.upkeep import backup, upgrade, verify
+from rankduel.cli.shared.findings import report
+from rankduel.cli.shared.storage_option import declare_place, is_service, place_of
+from rankduel.live.admin.backup import backup
+from rankduel.live.admin.migrate import upgrade
+from rankduel.live.admin.repair import repair
+from rankduel.live.admin.verify import verify
 
 __all__ = ["declare"]
 

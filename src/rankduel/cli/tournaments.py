@@ -11,13 +11,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rankduel.cli.numbers import whole
-from rankduel.cli.places import declare_place, is_service, place_of
-from rankduel.cli.tables import table
+from rankduel.cli.shared.numbers import whole
+from rankduel.cli.shared.storage_option import declare_place, is_service, place_of
+from rankduel.cli.shared.tables import table
 from rankduel.client import RemoteTournament, Tournament, names_at
 from rankduel.live import storage_at
-from rankduel.live.exchange import BATTLES, JOURNAL, battle_rows, to_csv, to_ndjson, write_parquet
-from rankduel.live.stored import StoredTournament
+from rankduel.live.admin.import_export import BATTLES, JOURNAL, battle_rows, to_csv, to_ndjson, write_parquet
+from rankduel.live.read_only import StoredTournament
 from rankduel.types import Outcome
 
 __all__ = ["declare"]

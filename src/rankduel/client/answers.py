@@ -7,10 +7,10 @@ from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 from rankduel.client.wire import duel_from
 from rankduel.errors import StorageError
 from rankduel.live import Counts, DuelRow, LiveDuel, Receipt, Status
-from rankduel.live.answers import Health
-from rankduel.live.attribution import Attribution
-from rankduel.live.checked import brief, number
-from rankduel.live.duels import numbers_of
+from rankduel.live.results import Health
+from rankduel.live.rules.attribution import Attribution
+from rankduel.live.rules.duels import numbers_of
+from rankduel.live.rules.validation import brief, number
 from rankduel.live.settings import Settings
 from rankduel.types import Outcome
 

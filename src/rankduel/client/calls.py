@@ -8,7 +8,7 @@ from rankduel.client.client import key_of
 from rankduel.client.transport import Answer, Failure, Transport
 from rankduel.client.wire import encoded
 from rankduel.errors import StorageError, TournamentExists, UnknownTournament
-from rankduel.live.checked import brief
+from rankduel.live.rules.validation import brief
 
 __all__ = ["Calls"]
 

@@ -26,8 +26,8 @@ from rankduel.client.wire import (
 )
 from rankduel.interleaving import Interleaved
 from rankduel.live import LiveDuel
-from rankduel.live.checked import whole
-from rankduel.live.signals import Shown, Signal
+from rankduel.live.rules.signals import Shown, Signal
+from rankduel.live.rules.validation import whole
 from rankduel.types import Outcome
 
 __all__ = ["Client", "key_of"]

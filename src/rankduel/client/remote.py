@@ -37,11 +37,11 @@ from rankduel.live import (
     Standing,
     Status,
 )
-from rankduel.live.answers import Health
-from rankduel.live.attribution import Attribution
-from rankduel.live.elsewhere import SCHEMES
+from rankduel.live.remote_schemes import SCHEMES
+from rankduel.live.results import Health
+from rankduel.live.rules.attribution import Attribution
+from rankduel.live.rules.signals import Shown, Signal
 from rankduel.live.settings import Settings
-from rankduel.live.signals import Shown, Signal
 from rankduel.types import Outcome
 
 __all__ = ["RemoteTournament", "names_at"]

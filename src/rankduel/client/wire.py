@@ -9,9 +9,9 @@ from urllib.parse import quote
 
 from rankduel.interleaving import Interleaved, Interleaving, interleaving_from
 from rankduel.live import LiveDuel
-from rankduel.live.checked import brief, name, number
-from rankduel.live.duels import numbers_of
-from rankduel.live.signals import Shown, Signal
+from rankduel.live.rules.duels import numbers_of
+from rankduel.live.rules.signals import Shown, Signal
+from rankduel.live.rules.validation import brief, name, number
 from rankduel.types import Outcome
 
 __all__ = [

@@ -1,14 +1,14 @@
 """The dashboard: its pages, as files, and what they say, in numbers and words. The service serves them."""
 
-from rankduel.dashboard.files import FILES, POLICY, File
+from rankduel.dashboard.assets import FILES, POLICY, File
+from rankduel.dashboard.duel_explanation import Known, known_of, rule_of, why_they_met
 from rankduel.dashboard.forecast import Forecast, forecast
-from rankduel.dashboard.grid import Grid, grid
-from rankduel.dashboard.lights import Light, fair_sides, light
-from rankduel.dashboard.lines import Line, lines
+from rankduel.dashboard.health_status import Light, fair_sides, light
+from rankduel.dashboard.leaderboard import Line, lines
+from rankduel.dashboard.preference_grid import Grid, grid
 from rankduel.dashboard.ratings import Harm, harm, ratings
-from rankduel.dashboard.reasons import Known, known_of, rule_of, why_they_met
 from rankduel.dashboard.report import Report, markdown, report
-from rankduel.dashboard.words import sentence
+from rankduel.dashboard.summary import sentence
 
 __all__ = [
     "FILES",

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from rankduel.dashboard.lines import Line, lines
+from rankduel.dashboard.leaderboard import Line, lines
 from rankduel.dashboard.ratings import Harm, harm, ratings
-from rankduel.dashboard.words import sentence
+from rankduel.dashboard.summary import sentence
 from rankduel.live import Tournament
 
 __all__ = ["Report", "markdown", "report"]

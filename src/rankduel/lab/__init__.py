@@ -1,10 +1,11 @@
 """The lab: an experiment is a plan of runs, each computed once and kept; tables and plots are made of them."""
 
 from rankduel.lab.claims import CLAIMS, judge
-from rankduel.lab.crews import OtherCode
 from rankduel.lab.engine import Engine, EngineUnavailable, execute
 from rankduel.lab.estimation import Estimate, Estimation, estimate_preferences
-from rankduel.lab.measured import Measured, Series
+from rankduel.lab.executors import OtherCode
+from rankduel.lab.judging import Claim, Verdict
+from rankduel.lab.measurements import Measured, Series
 from rankduel.lab.plan import Experiment, Unit, normal_form, problem_from
 from rankduel.lab.plots import Curve, Panel, PlotUnavailable, save_plot
 from rankduel.lab.progress import Progress
@@ -14,7 +15,6 @@ from rankduel.lab.specs import Spec, certified_specs, load_spec, paper_specs
 from rankduel.lab.store import Store
 from rankduel.lab.study import Study, plan_all, run, run_all
 from rankduel.lab.tables import Table
-from rankduel.lab.verdicts import Claim, Verdict
 
 __all__ = [
     "CLAIMS",

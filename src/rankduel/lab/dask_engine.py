@@ -17,7 +17,7 @@ from typing import Any
 import dask
 from distributed import Client, get_worker
 
-from rankduel.lab.crews import Order, Stopped, order, unit_of
+from rankduel.lab.executors import Order, Stopped, order, unit_of
 from rankduel.lab.plan import Unit
 from rankduel.lab.progress import Tracker
 from rankduel.simulation import MultiPlay, Play, Problem, Run

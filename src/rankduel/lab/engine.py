@@ -5,7 +5,7 @@ from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from itertools import islice
 from typing import Literal, get_args
 
-from rankduel.lab.crews import Crew, LocalCrew
+from rankduel.lab.executors import Crew, LocalCrew
 from rankduel.lab.plan import Unit
 from rankduel.lab.progress import Progress, Tracker
 from rankduel.lab.store import Store

@@ -158,10 +158,10 @@ def _sources() -> str:
     """The sha256 of the code that computes a run: what another version of it computed is never taken for its own."""
     package = Path(rankduel.__file__).parent
     digest = hashlib.sha256()
-    for room in ("bandits", "clicks", "interleaving", "preferences", "randomness", "rankings", "simulation"):
-        for file in sorted((package / room).iterdir()):
+    for part in ("bandits", "clicks", "interleaving", "preferences", "randomness", "rankings", "simulation"):
+        for file in sorted((package / part).rglob("*")):
             if file.suffix in {".py", ".pyx", ".pxd"}:
-                digest.update(f"{room}/{file.name}".encode() + file.read_bytes())
+                digest.update(file.relative_to(package).as_posix().encode() + file.read_bytes())
     return digest.hexdigest()
 
 

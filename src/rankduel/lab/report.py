@@ -12,14 +12,14 @@ import numpy as np
 
 import rankduel
 from rankduel.bandits import REGISTRY
+from rankduel.lab.certified_tables import promise_table, regret_table
 from rankduel.lab.claims import judge, theorem
-from rankduel.lab.horizons import promise_table, regret_table
-from rankduel.lab.measured import Measured, Series
+from rankduel.lab.judging import Claim, Verdict, figure
+from rankduel.lab.measurements import Measured, Series
 from rankduel.lab.plots import Curve, Panel, PlotUnavailable, save_plot
 from rankduel.lab.store import write_whole
 from rankduel.lab.study import Study
 from rankduel.lab.tables import Table
-from rankduel.lab.verdicts import Claim, Verdict, figure
 
 __all__ = ["Report", "claims_table", "data_table", "panel_tables", "write_report"]
 

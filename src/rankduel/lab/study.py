@@ -13,7 +13,7 @@ import numpy as np
 
 import rankduel
 from rankduel.lab.engine import execute
-from rankduel.lab.measured import Measured
+from rankduel.lab.measurements import Measured
 from rankduel.lab.plan import Unit
 from rankduel.lab.progress import Progress
 from rankduel.lab.results import Results

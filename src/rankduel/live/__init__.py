@@ -1,16 +1,16 @@
 """Live tournaments: ask and tell that survive a crash."""
 
-from rankduel.live.answers import Counts, Departure, Health, LiveDecision, LiveDuel, Meeting, Receipt, Standing
-from rankduel.live.attribution import Attribution, Judgement
-from rankduel.live.duels import DuelRow, Status
-from rankduel.live.events import Event
-from rankduel.live.past import view_at
-from rankduel.live.safety import Guardrail
+from rankduel.live.history import view_at
+from rankduel.live.results import Counts, Departure, Health, LiveDecision, LiveDuel, Meeting, Receipt, Standing
+from rankduel.live.rules.attribution import Attribution, Judgement
+from rankduel.live.rules.duels import DuelRow, Status
+from rankduel.live.rules.events import Event
+from rankduel.live.rules.guardrails import Guardrail
+from rankduel.live.rules.signals import Shown, Signal
+from rankduel.live.rules.ubi import read_events
 from rankduel.live.settings import DEFAULT
-from rankduel.live.signals import Shown, Signal
-from rankduel.live.storage import Storage, storage_at
+from rankduel.live.storage.contract import Storage, storage_at
 from rankduel.live.tournament import Clicks, Tournament
-from rankduel.live.ubi import read_events
 from rankduel.live.view import View
 
 __all__ = [

@@ -8,10 +8,10 @@ from typing import Any, Self
 from rankduel.bandits import Bandit, bandit_from
 from rankduel.errors import TournamentExists
 from rankduel.interleaving import interleaving_from
-from rankduel.live.attribution import Attribution
-from rankduel.live.checked import brief, listed, number, whole
-from rankduel.live.checked import name as a_name
-from rankduel.live.safety import MAX_WINDOW_SECONDS, Guardrail
+from rankduel.live.rules.attribution import Attribution
+from rankduel.live.rules.guardrails import MAX_WINDOW_SECONDS, Guardrail
+from rankduel.live.rules.validation import brief, listed, number, whole
+from rankduel.live.rules.validation import name as a_name
 
 __all__ = [
     "DAY",
@@ -23,7 +23,7 @@ __all__ = [
     "check_same",
     "check_window",
     "checked_dials",
-    "made",
+    "new_settings",
 ]
 
 DAY = 86_400.0  # seconds
@@ -67,7 +67,7 @@ class Settings:
         return self.share < 1 or self.daily_cap is not None or self.in_flight_cap is not None
 
 
-def made(
+def new_settings(
     rankers: Iterable[str],
     *,
     bandit: str | None = None,

@@ -13,36 +13,35 @@ from typing import Any, NamedTuple, Self
 from rankduel.bandits import Bandit
 from rankduel.errors import TournamentExists, UnknownDuel
 from rankduel.interleaving import Interleaved
-from rankduel.live import standing
-from rankduel.live.answers import Counts, Health, LiveDuel, Receipt
-from rankduel.live.attribution import Attribution
-from rankduel.live.checked import LONGEST, brief, listed
-from rankduel.live.checked import name as a_name
-from rankduel.live.desk import Desk
-from rankduel.live.duels import DuelRow, Status, numbers_of
-from rankduel.live.elsewhere import elsewhere
-from rankduel.live.hall import enter, leave, look_after
-from rankduel.live.keeper import Keeper
-from rankduel.live.memory import Memory
-from rankduel.live.recent import Recent
-from rankduel.live.seen import Seen
-from rankduel.live.settings import DAY, Settings, check_new, check_same, check_window, checked_dials, made
-from rankduel.live.signals import Shown, Signal
-from rankduel.live.state import restored
-from rankduel.live.storage import (
+from rankduel.live import standings
+from rankduel.live.read_only import ReadOnlyTournament, check_known
+from rankduel.live.remote_schemes import elsewhere
+from rankduel.live.results import Counts, Health, LiveDuel, Receipt
+from rankduel.live.rules.attribution import Attribution
+from rankduel.live.rules.duels import DuelRow, Status, numbers_of
+from rankduel.live.rules.signals import Shown, Signal
+from rankduel.live.rules.validation import LONGEST, brief, listed
+from rankduel.live.rules.validation import name as a_name
+from rankduel.live.runtime.issuing import DuelIssuer
+from rankduel.live.runtime.maintenance import Maintenance
+from rankduel.live.runtime.recent_cache import RecentCache
+from rankduel.live.runtime.runtime import TournamentRuntime
+from rankduel.live.runtime.state import load_state
+from rankduel.live.settings import DAY, Settings, check_new, check_same, check_window, checked_dials, new_settings
+from rankduel.live.storage.contract import (
     Change,
+    CounterDelta,
     Created,
-    Noted,
     Opened,
     Show,
     SignalRow,
     Storage,
     Tell,
-    Told,
+    TellResult,
     Void,
 )
-from rankduel.live.stored import check_known
-from rankduel.live.writer import Writer
+from rankduel.live.storage.open_storages import acquire, release, schedule_maintenance
+from rankduel.live.storage.writer import Writer
 from rankduel.types import Outcome
 
 __all__ = ["Clicks", "Tournament"]
@@ -50,7 +49,7 @@ __all__ = ["Clicks", "Tournament"]
 _MAX_FULL_DUELS = 20_000  # remembered, so that their signals are dropped without a write
 
 
-class Tournament(Seen):
+class Tournament(ReadOnlyTournament):
     """Rankers that meet on live traffic, kept in a storage. Any number of threads may use one object.
 
     `ask` names the two rankers that should meet for a query; `tell` takes what users did, late, twice or never. What
@@ -74,17 +73,17 @@ class Tournament(Seen):
     >>> folder.cleanup()
     """
 
-    def __init__(self, memory: Memory, session: int) -> None:
-        super().__init__(memory.name, memory.storage, memory.state, memory.lock)
-        self.method = memory.method
-        self._memory = memory
-        self._desk = Desk(memory, session)
-        self._keeper = Keeper(memory)
-        self._full_duels: Recent[tuple[int, int], bool] = Recent(_MAX_FULL_DUELS)  # that take no more signals
+    def __init__(self, runtime: TournamentRuntime, session: int) -> None:
+        super().__init__(runtime.name, runtime.storage, runtime.state, runtime.lock)
+        self.method = runtime.method
+        self._runtime = runtime
+        self._issuer = DuelIssuer(runtime, session)
+        self._maintenance = Maintenance(runtime)
+        self._full_duels: RecentCache[tuple[int, int], bool] = RecentCache(_MAX_FULL_DUELS)  # that take no more signals
         self._adding = threading.Lock()
-        memory.writer.listeners[self.name] = memory.happened
-        look_after(memory.writer, self.name, self._keeper.look)
-        self._end = weakref.finalize(self, _end, memory)  # nothing above holds this object
+        runtime.writer.listeners[self.name] = runtime.happened
+        schedule_maintenance(runtime.writer, self.name, self._maintenance.run_due)
+        self._end = weakref.finalize(self, _end, runtime)  # nothing above holds this object
 
     @classmethod
     def create(
@@ -121,8 +120,8 @@ class Tournament(Seen):
         if (service := elsewhere(storage, key)) is not None:
             remote: Self = service.create(name, rankers=rankers, storage=storage, exist_ok=exist_ok, key=key, **given)
             return remote
-        settings = made(rankers, **given)
-        writer = enter(storage, a_name("the name of a tournament", name))
+        settings = new_settings(rankers, **given)
+        writer = acquire(storage, a_name("the name of a tournament", name))
         try:
             (created,) = writer.put(name, [Created(now(), settings.to_dict())]).result()
             if created is None and not exist_ok:
@@ -133,12 +132,12 @@ class Tournament(Seen):
                 check_same(name, _settings(writer.storage, name), settings, seeded=seed is not None)
             return cls._opened(name, writer)
         except BaseException:
-            leave(writer, name)
+            release(writer, name)
             raise
 
     def check_same(self, *, rankers: Iterable[str], seed: int | None = None, **given: Any) -> None:
         """Raise TournamentExists if `create` with these settings would have made another tournament."""
-        settings = made(rankers, seed=seed, **given)
+        settings = new_settings(rankers, seed=seed, **given)
         check_same(self.name, _settings(self.storage, self.name), settings, seeded=seed is not None)
 
     @classmethod
@@ -147,24 +146,24 @@ class Tournament(Seen):
         if (service := elsewhere(storage, key)) is not None:
             remote: Self = service.open(name, storage=storage, key=key)
             return remote
-        writer = enter(storage, a_name("the name of a tournament", name))
+        writer = acquire(storage, a_name("the name of a tournament", name))
         try:
             check_known(name, writer.storage)
             return cls._opened(name, writer)
         except BaseException:
-            leave(writer, name)
+            release(writer, name)
             raise
 
     @classmethod
     def _opened(cls, name: str, writer: Writer) -> Self:
         # A new session: no id of a duel that a crash has swallowed is ever given again.
         (session,) = writer.put(name, [Opened()]).result()
-        return cls(Memory(name, writer, *restored(writer.storage, name)), session)
+        return cls(TournamentRuntime(name, writer, *load_state(writer.storage, name)), session)
 
     def close(self) -> None:
         """Keep a snapshot, so that opening is quick, and let go of the storage. Nothing is lost without it."""
-        if not self._memory.closed:
-            self._memory.keep()
+        if not self._runtime.closed:
+            self._runtime.take_snapshot()
         self._end()
 
     def __enter__(self) -> Self:
@@ -190,11 +189,11 @@ class Tournament(Seen):
 
     def ask_many(self, asked: Iterable[tuple[str | None, str | None]]) -> list[LiveDuel]:
         """The same for many queries, each with a client or None."""
-        return self._desk.ask_many(asked)
+        return self._issuer.ask_many(asked)
 
     def ask_now(self, asked: Iterable[tuple[str | None, str | None]]) -> list[LiveDuel] | None:
         """The same, if it needs no look into the storage, else None: for an event loop, which must not wait."""
-        return self._desk.ask_now(asked)
+        return self._issuer.ask_now(asked)
 
     # Tell
 
@@ -224,18 +223,18 @@ class Tournament(Seen):
 
     def tell_many(self, told: Iterable[tuple[LiveDuel | str, "Outcome | Clicks | None"]]) -> list[Receipt]:
         """The same for many duels, which become durable together. Each has a receipt of its own."""
-        return receipts(self._memory.write(self._tells(told)))
+        return receipts(self._runtime.write(self._tells(told)))
 
-    def tell_soon(self, told: Iterable[tuple[LiveDuel | str, "Outcome | Clicks | None"]]) -> Future[list[Told]]:
+    def tell_soon(self, told: Iterable[tuple[LiveDuel | str, "Outcome | Clicks | None"]]) -> Future[list[TellResult]]:
         """The same, without waiting: what became of them is in the future as soon as it is durable.
 
         StorageError if too much waits to be written.
         """
-        return self._memory.writer.put_now(self.name, self._tells(told))
+        return self._runtime.writer.put_now(self.name, self._tells(told))
 
     def _tells(self, told: Iterable[tuple[LiveDuel | str, "Outcome | Clicks | None"]]) -> list[Tell]:
-        self._memory.check()
-        time = self._memory.time()
+        self._runtime.check()
+        time = self._runtime.time()
         return [self._told(duel, outcome, time) for duel, outcome in listed("told", told)]
 
     def observe(self, seen: Iterable[Signal | Shown]) -> list[Status]:
@@ -245,13 +244,13 @@ class Tournament(Seen):
         `duplicate`, `late` (its duel is over), `unknown` (its query has no duel) or `limit` (its duel has as many
         signals as a duel may have).
         """
-        self._memory.check()
+        self._runtime.check()
         given = listed("seen", seen)
         for one in given:
             if isinstance(one, Shown):
                 self._check_page(one.page)
-        rows = self._desk.duels_of([one.query_id for one in given])
-        time, actions = self._memory.time(), self._memory.actions
+        rows = self._issuer.duels_of([one.query_id for one in given])
+        time, actions = self._runtime.time(), self._runtime.actions
         results = [Status.UNKNOWN] * len(given)
         entries: dict[int, SignalRow | Show] = {}  # by their place
         dropped = orphans = 0
@@ -263,8 +262,8 @@ class Tournament(Seen):
                 results[place] = Status.LIMIT
             else:
                 entries[place] = _observed(one, row, time, actions)
-        noted = Noted({"orphan signals": orphans, "dropped signals": dropped})
-        statuses = self._memory.write([*entries.values(), *([noted] if orphans or dropped else ())])
+        noted = CounterDelta({"orphan signals": orphans, "dropped signals": dropped})
+        statuses = self._runtime.write([*entries.values(), *([noted] if orphans or dropped else ())])
         for (place, entry), status in zip(entries.items(), statuses, strict=False):
             results[place] = status
             if status == Status.LIMIT:
@@ -279,7 +278,7 @@ class Tournament(Seen):
 
     def known(self, query_ids: Iterable[str]) -> set[str]:
         """Those of these queries that have a duel here."""
-        return set(self._desk.duels_of(listed("query_ids", query_ids)))
+        return set(self._issuer.duels_of(listed("query_ids", query_ids)))
 
     def show(self, duel: LiveDuel | str, page: Interleaved | None = None) -> Status:
         """The page of a duel was shown; `page` is by default the one that `duel.interleave` has made."""
@@ -287,15 +286,15 @@ class Tournament(Seen):
 
     def show_many(self, shown: Iterable[tuple[LiveDuel | str, Interleaved | None]]) -> list[Status]:
         """The same for many duels, which become durable together."""
-        self._memory.check()
-        time, entries = self._memory.time(), []
+        self._runtime.check()
+        time, entries = self._runtime.time(), []
         for duel, given in listed("shown", shown):
             page = duel.shown if given is None and isinstance(duel, LiveDuel) else given
             if page is None:
                 raise ValueError("which page was shown? call duel.interleave first, or hand it over as page=")
             self._check_page(page)
             entries.append(Show(*self._named(duel), _as_json(page), time))
-        return self._memory.write(entries)
+        return self._runtime.write(entries)
 
     def _told(self, duel: LiveDuel | str, outcome: "Outcome | Clicks | None", time: float) -> Tell:
         session, number, row = self._named(duel)
@@ -312,7 +311,7 @@ class Tournament(Seen):
     @property
     def attribution(self) -> Attribution:
         """How what users do becomes the outcome of a duel."""
-        return self._memory.attribution
+        return self._runtime.attribution
 
     def seed_of(self, duel: str) -> int:
         """What makes the page of a duel; 48 bits, exact in any JSON."""
@@ -324,7 +323,7 @@ class Tournament(Seen):
         if isinstance(duel, LiveDuel):
             if duel.sign is None:
                 return 0, 0, None
-            if isinstance(duel.sign, partial) and duel.sign.func == self._memory.tickets.of:  # of this tournament
+            if isinstance(duel.sign, partial) and duel.sign.func == self._runtime.tickets.of:  # of this tournament
                 row: DuelRow = duel.sign.args[0]
                 return row.session, row.number, row
             text = duel.sign()
@@ -332,10 +331,10 @@ class Tournament(Seen):
             raise TypeError(f"duel must be what ask() has returned, or its id or ticket, got {duel!r}")
         if (numbers := numbers_of(text)) is not None:
             return *numbers, None
-        ticket = self._memory.tickets.read(text)
+        ticket = self._runtime.tickets.read(text)
         if ticket is None:
             return 0, 0, None
-        self._desk.recognise(ticket)
+        self._issuer.recognise(ticket)
         return ticket.session, ticket.number, ticket
 
     # Where it stands
@@ -343,40 +342,40 @@ class Tournament(Seen):
     @property
     def counts(self) -> Counts:
         """How many duels were asked for, and what became of them."""
-        self._memory.check()
-        self._memory.writer.flush(self.name)
-        self._keeper.sweep()
+        self._runtime.check()
+        self._runtime.writer.flush(self.name)
+        self._maintenance.expire()
         if self.storage.shared:
-            self._memory.count_again()
-        return self._memory.counts()
+            self._runtime.count_again()
+        return self._runtime.counts()
 
     def health(self) -> Health:
         """Whether all is well: what became of asks, tells and signals, and what has failed."""
-        memory, maintenance = self._memory, self._memory.maintenance
+        runtime, maintenance = self._runtime, self._runtime.maintenance_failure
         if maintenance is None:
             maintenance = self.storage.snapshot_damage
-        if maintenance is None and memory.snapshot_failure is not None:
-            maintenance = f"cannot write a snapshot: {memory.snapshot_failure}"
-        return standing.health(
-            memory.counters, memory.failing, self.storage.url, actions=memory.actions, maintenance=maintenance
+        if maintenance is None and runtime.snapshot_failure is not None:
+            maintenance = f"cannot write a snapshot: {runtime.snapshot_failure}"
+        return standings.health(
+            runtime.counters, runtime.failing, self.storage.url, actions=runtime.actions, maintenance=maintenance
         )
 
     @property
     def failing(self) -> Exception | None:
         """Why users see the baseline though the tournament runs: the storage or the bandit has failed."""
-        return self._memory.failing
+        return self._runtime.failing
 
     def counters(self) -> dict[str, int]:
         """All counters, as far as they are durable."""
-        return dict(self._memory.counters)
+        return dict(self._runtime.counters)
 
     def snapshot(self) -> tuple[type[Bandit], bytes]:
         """The class of the bandit, and its newest snapshot: the last one that is stored, if it has all rankers."""
         with self._lock:
             kind, n_rankers = type(self._state.bandit), len(self._state.rankers)
-        for kept in self.storage.kept(self.name):
-            if kind.restore(kept.bandit).n_arms == n_rankers:
-                return kind, kept.bandit
+        for snapshot in self.storage.snapshots(self.name):
+            if kind.restore(snapshot.bandit).n_arms == n_rankers:
+                return kind, snapshot.bandit
         with self._lock:
             return kind, self._state.bandit.snapshot()
 
@@ -426,10 +425,10 @@ class Tournament(Seen):
 
     def void(self, duel: LiveDuel | str, reason: str = "", by: str = "") -> None:
         """Declare that a duel shall not be learnt. Too late for one that was told."""
-        self._memory.check()
+        self._runtime.check()
         session, number, _ = self._named(duel)
         body = {"duel": f"{session}-{number}", "reason": _said("reason", reason), "by": _said("by", by)}
-        (state,) = self._memory.writer.put(self.name, [Void(session, number, self._memory.time(), body)]).result()
+        (state,) = self._runtime.writer.put(self.name, [Void(session, number, self._runtime.time(), body)]).result()
         if state is None:
             raise UnknownDuel(f"no duel {duel!r:.200} in {self.name!r}")
         if state == "told":
@@ -448,15 +447,15 @@ class Tournament(Seen):
         self._change(kind, ("running", "paused"), reason, by, ranker=ranker)
 
     def _change(self, kind: str, allowed: Sequence[str], reason: str, by: str, **body: Any) -> None:
-        self._memory.check()
+        self._runtime.check()
         if self._state.status not in allowed:
             raise ValueError(f"{self.name!r} is {self._state.status}: it cannot be {kind}")
         body |= {"reason": _said("reason", reason), "by": _said("by", by)}
-        self._memory.writer.put(self.name, [Change(self._memory.time(), kind, body)]).result()
+        self._runtime.writer.put(self.name, [Change(self._runtime.time(), kind, body)]).result()
 
-    def look(self) -> None:
-        """Do what is due at once: a thread does it every quarter of a second."""
-        self._keeper.look()
+    def run_maintenance(self) -> None:
+        """Run due maintenance now: a thread does it every quarter of a second."""
+        self._maintenance.run_due()
 
 
 class Clicks(NamedTuple):
@@ -466,7 +465,7 @@ class Clicks(NamedTuple):
     shown: Interleaved
 
 
-def receipts(told: Iterable[Told]) -> list[Receipt]:
+def receipts(told: Iterable[TellResult]) -> list[Receipt]:
     """What a tell is answered, from what the storage says."""
     return [Receipt(status, None if outcome is None else Outcome(outcome)) for status, outcome in told]
 
@@ -484,9 +483,9 @@ def _observed(one: Signal | Shown, row: DuelRow, time: float, actions: Container
     return SignalRow(row.session, row.number, *stored, counted_as)
 
 
-def _end(memory: Memory) -> None:
-    memory.closed = True
-    leave(memory.writer, memory.name)
+def _end(runtime: TournamentRuntime) -> None:
+    runtime.closed = True
+    release(runtime.writer, runtime.name)
 
 
 def _settings(storage: Storage, name: str) -> Settings:

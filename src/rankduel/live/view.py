@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rankduel.bandits import Decision
+from rankduel.live.runtime.state import State
 from rankduel.live.settings import Settings
-from rankduel.live.state import State
 
 __all__ = ["View", "view_of"]
 

@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from rankduel.service.keys import SCOPES, KeyRing, new_key
+from rankduel.service.auth.keys import SCOPES, KeyRing, new_key
 from rankduel.service.settings import ServiceSettings
 
 if TYPE_CHECKING:

@@ -16,11 +16,11 @@ from uvicorn.supervisors import Multiprocess
 
 from rankduel.live import storage_at
 from rankduel.service.app import make_app
-from rankduel.service.door import Door
-from rankduel.service.keys import KeyRing
-from rankduel.service.limits import Connections
+from rankduel.service.auth.keys import KeyRing
+from rankduel.service.http.gateway import Gateway
+from rankduel.service.http.limits import Connections
+from rankduel.service.http.protocol import GuardedProtocol
 from rankduel.service.logs import log_to_stderr
-from rankduel.service.protocol import GuardedProtocol
 from rankduel.service.settings import ServiceSettings
 
 __all__ = ["serve"]
@@ -54,7 +54,7 @@ def _prepare() -> None:
     gc.set_threshold(_YOUNG, *gc.get_threshold()[1:])
 
 
-async def _serve_one(app: Door, settings: ServiceSettings) -> None:
+async def _serve_one(app: Gateway, settings: ServiceSettings) -> None:
     await app.service.begin()
     try:
         bound = _bound(settings)
@@ -84,7 +84,7 @@ class _App:
     storage: str
     settings: ServiceSettings
 
-    def __call__(self) -> Door:
+    def __call__(self) -> Gateway:
         _prepare()
         return make_app(self.storage, self.settings)
 

@@ -11,15 +11,15 @@ from msgspec.json import decode, encode
 
 from rankduel.errors import BrokenTournament, StorageError
 from rankduel.live import LiveDuel, Tournament
-from rankduel.live.storage import Told
-from rankduel.service.gathering import Gathering, Telling
-from rankduel.service.house import House
-from rankduel.service.keys import KeyRing
+from rankduel.live.storage.contract import TellResult
+from rankduel.service.auth.keys import KeyRing
+from rankduel.service.auth.sessions import Sessions
+from rankduel.service.forecasts import ForecastCache
 from rankduel.service.metrics import Metrics
-from rankduel.service.outlooks import Outlooks
-from rankduel.service.reads import ReadPool
-from rankduel.service.sessions import Sessions
+from rankduel.service.open_tournaments import OpenTournaments
+from rankduel.service.read_pool import ReadPool
 from rankduel.service.settings import ServiceSettings
+from rankduel.service.tell_batcher import TellBatcher, Telling
 
 __all__ = ["Service"]
 
@@ -36,14 +36,14 @@ class Service:
     def __init__(self, storage: str, settings: ServiceSettings) -> None:
         self.storage, self.settings = storage, settings
         self.metrics = Metrics()
-        self.ring = KeyRing(())
+        self.key_ring = KeyRing(())
         self.ready = False
         self.readable = True  # whether the storage was, when it was read last
         self.openapi = b""
-        self.house: House
-        self._gatherings: dict[str, Gathering] = {}
+        self.open_tournaments: OpenTournaments
+        self._tell_batchers: dict[str, TellBatcher] = {}
         self.sessions: Sessions
-        self.outlooks = Outlooks(self)
+        self.forecasts = ForecastCache(self)
         self.watchers = 0  # who follow what happens
         self.reads, self.replays = ReadPool(_READERS), ReadPool(_REPLAYS)
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="rankduel service")
@@ -51,14 +51,14 @@ class Service:
 
     async def begin(self) -> None:
         """Open the storage and all its tournaments."""
-        self.house = await self.off(House, self.storage)
-        self.sessions = Sessions(self.house.storage.secret, self.settings.session)
+        self.open_tournaments = await self.in_thread(OpenTournaments, self.storage)
+        self.sessions = Sessions(self.open_tournaments.storage.secret, self.settings.session)
         try:
-            self.ring = await self.off(KeyRing.of, self.house.storage)
-            self.settings.check(self.ring)
-            await self.off(self.house.open_all)
+            self.key_ring = await self.in_thread(KeyRing.of, self.open_tournaments.storage)
+            self.settings.check(self.key_ring)
+            await self.in_thread(self.open_tournaments.open_all)
         except BaseException:
-            await self.off(self.house.close)
+            await self.in_thread(self.open_tournaments.close)
             raise
         self._watch = asyncio.create_task(self._watch_keys())
         self.ready = True
@@ -70,17 +70,17 @@ class Service:
         self.replays.close()
         if self._watch is not None:
             self._watch.cancel()
-            await self.off(self.house.close)
+            await self.in_thread(self.open_tournaments.close)
         self._threads.shutdown()
 
-    async def off(self, work: Callable[..., T], *given: Any) -> T:
+    async def in_thread(self, work: Callable[..., T], *given: Any) -> T:
         """Do something that takes a while in another thread, so that others are answered meanwhile."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, work, *given)
 
     async def tournament(self, name: str) -> Tournament:
         """A tournament by its name."""
-        t = self.house.tournaments.get(name)
-        return t if t is not None else await self.off(self.house.open, name)
+        t = self.open_tournaments.tournaments.get(name)
+        return t if t is not None else await self.in_thread(self.open_tournaments.open, name)
 
     async def open_among(self, names: Iterable[str]) -> list[Tournament]:
         """Those of these tournaments that are not broken."""
@@ -92,33 +92,33 @@ class Service:
 
     def degraded(self) -> list[str]:
         """What does not work though the server is ready, for people without a key: no names, no reasons."""
-        house = self.house
-        failing = sum(t.health().maintenance is not None for t in list(house.tournaments.values()))
-        told = [f"{len(house.broken)} tournaments cannot be opened"] if house.broken else []
+        open_tournaments = self.open_tournaments
+        failing = sum(t.health().maintenance is not None for t in list(open_tournaments.tournaments.values()))
+        told = [f"{len(open_tournaments.broken)} tournaments cannot be opened"] if open_tournaments.broken else []
         return [*told, f"maintenance fails in {failing} tournaments"] if failing else told
 
     async def names(self) -> list[str]:
         """All tournaments of the storage, in alphabetical order, for somebody who reads."""
-        return decode(await self.reads.answer("names", lambda: encode(self.house.names())), type=list[str])
+        return decode(await self.reads.answer("names", lambda: encode(self.open_tournaments.names())), type=list[str])
 
     async def ask(self, t: Tournament, asked: Sequence[tuple[str | None, str | None]]) -> list[LiveDuel]:
         """Ask a tournament: at once, or in a thread where the storage must be read."""
         duels = t.ask_now(asked)
-        return duels if duels is not None else await self.off(t.ask_many, asked)
+        return duels if duels is not None else await self.in_thread(t.ask_many, asked)
 
-    async def tell(self, t: Tournament, told: Sequence[Telling]) -> list[Told]:
+    async def tell(self, t: Tournament, told: Sequence[Telling]) -> list[TellResult]:
         """Tell a tournament; on return it is durable."""
-        gathering = self._gatherings.get(t.name)
-        if gathering is None:
-            gathering = self._gatherings[t.name] = Gathering(t)
-        return await gathering.tell(told)
+        batcher = self._tell_batchers.get(t.name)
+        if batcher is None:
+            batcher = self._tell_batchers[t.name] = TellBatcher(t)
+        return await batcher.tell(told)
 
     async def _watch_keys(self) -> None:
         """Keys are made and revoked by other processes, too."""
         while True:
             await asyncio.sleep(self.settings.keys_every)
             try:
-                self.ring = await self.off(KeyRing.of, self.house.storage)
+                self.key_ring = await self.in_thread(KeyRing.of, self.open_tournaments.storage)
                 self.readable = True
             except StorageError as error:
                 self.readable = False

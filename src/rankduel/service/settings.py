@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from rankduel.service.keys import KeyRing
-from rankduel.service.limits import is_loopback
+from rankduel.service.auth.keys import KeyRing
+from rankduel.service.http.limits import is_loopback
 
 __all__ = ["ServiceSettings"]
 

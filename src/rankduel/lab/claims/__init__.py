@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from rankduel.lab.claims import rq1, rq2, rq3, rq4, rq5, rq6, rq7, theory
 from rankduel.lab.claims.theory import theorem
-from rankduel.lab.measured import Measured
-from rankduel.lab.verdicts import Claim, Evidence, Verdict
+from rankduel.lab.judging import Claim, Evidence, Verdict
+from rankduel.lab.measurements import Measured
 
 __all__ = ["CLAIMS", "judge", "theorem"]
 

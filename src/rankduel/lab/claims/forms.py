@@ -3,8 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 
-from rankduel.lab.measured import Series
-from rankduel.lab.verdicts import (
+from rankduel.lab.judging import (
     MARGIN,
     Evidence,
     Floats,
@@ -18,6 +17,7 @@ from rankduel.lab.verdicts import (
     mean,
     ordered,
 )
+from rankduel.lab.measurements import Series
 
 __all__ = ["BASELINES", "DATASETS", "Judge", "below", "best", "converges", "ratio", "series_of", "until", "within"]
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from rankduel.lab.claims.forms import DATASETS, Judge, below, converges, ratio, series_of, until
-from rankduel.lab.measured import Series
-from rankduel.lab.verdicts import Claim, Evidence, Floats, Verdict, all_of, apart, different, ordered
+from rankduel.lab.judging import Claim, Evidence, Floats, Verdict, all_of, apart, different, ordered
+from rankduel.lab.measurements import Series
 
 __all__ = ["CLAIMS"]
 

@@ -3,8 +3,8 @@
 import math
 
 from rankduel.lab.claims.forms import BASELINES, Judge, series_of, until, within
-from rankduel.lab.measured import Series
-from rankduel.lab.verdicts import Claim, Evidence, Verdict, all_of, apart, different, mean
+from rankduel.lab.judging import Claim, Evidence, Verdict, all_of, apart, different, mean
+from rankduel.lab.measurements import Series
 
 __all__ = ["CLAIMS"]
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from rankduel.lab.claims.forms import BASELINES, DATASETS, Judge, best, series_of, until
-from rankduel.lab.verdicts import Claim, Evidence, Verdict, all_of, ordered
+from rankduel.lab.judging import Claim, Evidence, Verdict, all_of, ordered
 
 __all__ = ["CLAIMS"]
 

@@ -3,7 +3,7 @@
 import math
 
 from rankduel.lab.claims.forms import below, best, converges, ratio, until
-from rankduel.lab.verdicts import Claim, Evidence, Verdict, ordered
+from rankduel.lab.judging import Claim, Evidence, Verdict, ordered
 
 __all__ = ["CLAIMS"]
 

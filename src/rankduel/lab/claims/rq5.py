@@ -1,7 +1,7 @@
 """What if no ranker beats all others? Section 6.5."""
 
 from rankduel.lab.claims.forms import until
-from rankduel.lab.verdicts import Claim, Evidence, Verdict, all_of, apart, count_of, different
+from rankduel.lab.judging import Claim, Evidence, Verdict, all_of, apart, count_of, different
 
 __all__ = ["CLAIMS"]
 

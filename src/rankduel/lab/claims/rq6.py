@@ -3,7 +3,7 @@
 import numpy as np
 
 from rankduel.lab.claims.forms import DATASETS, Judge, converges, until, within
-from rankduel.lab.verdicts import Claim, Evidence, Verdict, ordered
+from rankduel.lab.judging import Claim, Evidence, Verdict, ordered
 
 __all__ = ["CLAIMS"]
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from rankduel.lab.claims.forms import Judge, until, within
-from rankduel.lab.measured import Measured, Series
-from rankduel.lab.verdicts import Claim, Evidence, Verdict, as_often, count_of, ordered
+from rankduel.lab.judging import Claim, Evidence, Verdict, as_often, count_of, ordered
+from rankduel.lab.measurements import Measured, Series
 
 __all__ = ["CLAIMS"]
 

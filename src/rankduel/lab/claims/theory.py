@@ -3,8 +3,8 @@
 import math
 
 from rankduel.lab.claims.forms import until
-from rankduel.lab.measured import Measured, Series
-from rankduel.lab.verdicts import Claim, Evidence, Verdict, figure, mean, ordered
+from rankduel.lab.judging import Claim, Evidence, Verdict, figure, mean, ordered
+from rankduel.lab.measurements import Measured, Series
 
 __all__ = ["CLAIMS", "theorem"]
 

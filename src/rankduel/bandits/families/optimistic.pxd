@@ -1,0 +1,18 @@
+from libc.stdint cimport int64_t, uint8_t
+
+from rankduel.bandits.base cimport duel_t, outcome_t
+from rankduel.bandits.families.eliminating cimport Judged
+
+
+cdef class Optimistic(Judged):
+    cdef double alpha
+    cdef double *wins  # wins[i, j]: i over j
+    cdef uint8_t *behind  # behind[i, j]: u_ij < 1/2
+    cdef double *turn  # turn[i, j]: the log t at which u_ij reaches 1/2 again
+    cdef double *row_turn  # row_turn[i]: no turn[i, j] of a pair that is behind comes before it
+    cdef double *next_turn
+    cdef int64_t *n_behind  # of each arm
+
+    cdef void count(self, int winner, int loser) noexcept nogil
+    cdef void judge(self, int i, int j, double log_t) noexcept nogil
+    cdef void catch_up(self, double log_t) noexcept nogil

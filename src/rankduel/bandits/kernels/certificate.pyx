@@ -1,0 +1,201 @@
+"""The certificate: one e-process per arm, whoever chooses the duels. docs/certified.md has the rule and its proof."""
+
+import math
+
+import numpy as np
+
+cimport numpy as cnp
+from libc.stdint cimport int32_t, int64_t, uint8_t
+
+from rankduel.bandits.elimination import Elimination
+from rankduel.bandits.kernels.pair_table cimport MOST, Pairs, count_win, find, meeting_t, wins
+from rankduel.bandits.snapshot_checks import COUNT, Equal, Shape, Values
+
+cnp.import_array()
+
+
+cdef class Eliminations:
+    """Who is out, since when and by whom: `gone` is 0, ELIMINATED or RETIRED. Its arrays are state of whoever owns it."""
+
+    def __init__(self, n_arms):
+        self.arrays = {
+            "gone": np.zeros(n_arms, np.uint8),
+            "gone_at": np.zeros(n_arms, np.int64),
+            "gone_by": np.zeros(n_arms, np.int32),
+            "lead": np.zeros(n_arms, np.int32),
+        }
+        self.settle()
+
+    def settle(self):
+        """Find the arrays again."""
+        self.n_arms = len(self.arrays["gone"])
+        self.gone = <uint8_t *>cnp.PyArray_DATA(self.arrays["gone"])
+        self.at = <int64_t *>cnp.PyArray_DATA(self.arrays["gone_at"])
+        self.by = <int32_t *>cnp.PyArray_DATA(self.arrays["gone_by"])
+        self.lead = <int32_t *>cnp.PyArray_DATA(self.arrays["lead"])
+
+    def snapshot_rules(self, bandit, stored):
+        """What the arrays of a snapshot must be."""
+        arrays, n = self.arrays, len(self.arrays["gone"])
+        yield "gone", arrays["gone"], Values(0, RETIRED)
+        yield "n_alive", bandit.n_alive, Equal(int((arrays["gone"] == 0).sum()))
+        yield "gone_at", arrays["gone_at"], Values(0, COUNT)
+        yield "gone_by", arrays["gone_by"], Values(0, n - 1)
+        yield "lead", arrays["lead"], Values(1 - n, n - 1)
+        if "evidence" in arrays:
+            yield "evidence", arrays["evidence"], Values(0, 4e307)
+
+    @property
+    def alive(self):
+        """The arms that are not out."""
+        return np.flatnonzero(self.arrays["gone"] == 0)
+
+    @property
+    def retired(self):
+        """The arms that whoever runs the tournament has taken out."""
+        return np.flatnonzero(self.arrays["gone"] == RETIRED)
+
+    cdef void out(self, int arm, int by, int64_t told) noexcept nogil:
+        self.gone[arm], self.at[arm], self.by[arm] = ELIMINATED, told, by
+
+    def evidence_against(self, arm):
+        """The natural logarithm of the evidence against an arm; None where the rule keeps none."""
+        return None
+
+    def logarithms(self):
+        """The same of all arms."""
+        return None
+
+    def least_evidence(self):
+        """Of all arms, those that are out too: as much speaks against there being a best arm at all. A logarithm."""
+        return 0.0
+
+    def leads(self):
+        """Of each arm, the pairs won less the pairs lost, of all that met and were counted here."""
+        return self.arrays["lead"].copy()
+
+    def more_state(self):
+        """What a snapshot keeps beside the arrays, by name."""
+        return {}
+
+    def load(self, arrays):
+        """Take that in again, after the arrays were."""
+        self.settle()
+
+    def listed(self):
+        """All eliminations, in their order."""
+        arms = np.flatnonzero(self.arrays["gone"] == ELIMINATED)
+        arms = arms[np.argsort(self.arrays["gone_at"][arms], kind="stable")].tolist()
+        return tuple(Elimination(arm, self.at[arm], self.by[arm], self.evidence_against(arm)) for arm in arms)
+
+
+cdef class Certificate(Eliminations):
+    """Evidence against each arm, from all of its duels, and intervals for pairs that may be even."""
+
+    def __init__(self, n_arms, rule):
+        super().__init__(n_arms)
+        self.arrays["evidence"] = np.ones((n_arms, 4))
+        self.rule = rule
+        self.settle()
+
+    def settle(self):
+        """Find the arrays again; with a tolerance, half of delta is for the evidence and half for the intervals.
+
+        Then all that share the first place must stay: each of n arms left may take delta / 2n, for they may be all n.
+        """
+        super().settle()
+        if "evidence" not in self.arrays:
+            return
+        self.evidence = <evidence_t *>cnp.PyArray_DATA(self.arrays["evidence"])
+        delta, self.tolerance = self.rule.delta, self.rule.tolerance or 0
+        self.enough, self.fewest, self.left = 1 / delta, math.inf, len(self.alive)
+        if self.tolerance:
+            self.each = 2 / delta
+            self.enough = self.each * self.left
+            self.log_chances = math.log(max(1, self.n_arms * (self.n_arms - 1) / 2) * 2 / delta)
+            self.scale = 1 / (8 * self.tolerance**2)
+            low, high = 1.0, 1e18
+            while high > 1.0001 * low:  # where the radius has come down to the tolerance
+                middle = math.sqrt(low * high)
+                low, high = (low, middle) if radius(self, middle) <= self.tolerance else (middle, high)
+            self.fewest = low
+
+    def evidence_against(self, arm):
+        """The natural logarithm of the evidence against an arm."""
+        return math.log(max(self.arrays["evidence"][arm].mean(), 1e-300))
+
+    def logarithms(self):
+        """The same of all arms."""
+        return np.log(np.maximum(self.arrays["evidence"].mean(1), 1e-300))
+
+    def least_evidence(self):
+        """Of all arms but the retired ones, whose evidence stands still."""
+        kept = self.arrays["evidence"][self.arrays["gone"] != RETIRED]
+        return math.log(max(kept.mean(1).min(), 1e-300))
+
+    cdef void out(self, int arm, int by, int64_t told) noexcept nogil:
+        Eliminations.out(self, arm, by, told)
+        self.left -= 1
+        if self.tolerance > 0:
+            self.enough = self.each * self.left
+
+
+cdef class Referee(Certificate):
+    """A certificate that counts the meetings itself, for bandits that do not."""
+
+    def __init__(self, n_arms, rule):
+        super().__init__(n_arms, rule)
+        self.pairs = Pairs()
+
+    def leads(self):
+        """Of the meetings that are kept, and of those that were forgotten."""
+        cdef cnp.ndarray leads = super().leads()
+        self.pairs.leads(<int32_t *>cnp.PyArray_DATA(leads))
+        return leads
+
+    def more_state(self):
+        """The meetings."""
+        return {"meetings": self.pairs.table()}
+
+    def snapshot_rules(self, bandit, stored):
+        """And rows of two arms, the lower first, and the wins of both, in the order of the arms."""
+        yield from Certificate.snapshot_rules(self, bandit, stored)
+        meetings, n = stored["meetings"], len(self.arrays["gone"])
+        yield "meetings", meetings, Shape(np.int64, (None, 4))
+        low, high = meetings[:, 0], meetings[:, 1]
+        yield "meetings", low, Values(0, n - 1)
+        yield "meetings", high, Values(low + 1, n - 1)
+        yield "meetings", meetings[:, 2:], Values(0, <int64_t>MOST)
+        pairs = low * n + high
+        yield "meetings", pairs, Equal(np.unique(pairs))
+
+    def load(self, arrays):
+        """Take the meetings in again."""
+        super().load(arrays)
+        self.pairs = Pairs()
+        self.pairs.load(arrays["meetings"])
+
+    cdef bint judge(self, int winner, int loser) except -1 nogil:
+        """Take in a duel; true if the evidence against the loser is now enough."""
+        cdef meeting_t *meeting = self.pairs.meet(winner, loser, self.gone, self.lead)
+        cdef int64_t won = wins(meeting, winner, loser), lost = wins(meeting, loser, winner)
+        cdef bint enough = hear(self, winner, loser, won, lost, 0.5, FAR)
+        count_win(meeting, winner, loser)
+        return enough
+
+    cdef bint has_evened(self, int i, int j) noexcept nogil:
+        """Whether two arms are known to be within the tolerance."""
+        cdef const meeting_t *meeting = find(self.pairs, i, j)
+        return even(self, wins(meeting, i, j), wins(meeting, j, i))
+
+    cdef bint all_even(self) noexcept nogil:
+        """Whether there are several arms left, and each two of them are known to be within the tolerance."""
+        cdef int n = <int>self.n_arms, i, j, left = 0
+        for i in range(n):
+            if self.gone[i]:
+                continue
+            left += 1
+            for j in range(i):
+                if not self.gone[j] and not self.has_evened(i, j):
+                    return False
+        return left > 1

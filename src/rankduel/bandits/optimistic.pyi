@@ -1,4 +1,0 @@
-from rankduel.bandits.judged import Judged
-
-class Optimistic(Judged):
-    def __init__(self, n_arms: int, *, alpha: float, seed: int | None) -> None: ...

@@ -1,0 +1,139 @@
+"""`rankduel demo`: the whole product before your eyes."""
+
+import json
+import signal
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import monotonic, sleep
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rankduel.cli.demo.scoreboard import Score, show_scores
+from rankduel.cli.demo.service_process import Beside, service_beside
+from rankduel.cli.demo.simulated_users import PATIENCE, Crowd
+from rankduel.cli.shared.numbers import whole
+from rankduel.client import Client, Counters, Tournament
+from rankduel.datasets import synthetic
+
+__all__ = ["declare"]
+
+_DESCRIPTION = """\
+A live tournament in half a minute: a service on this machine, its dashboard, and users who search and click.
+
+64 rankers of a synthetic web search meet on the pages of simulated users, over HTTP; some clicks come late, twice or
+never. Open the address in a browser and watch rankers drop out. It ends by itself when there is a decision, and leaves
+the report in DIR/decision.md and .json; the storage is a temporary file.
+"""
+_EXAMPLES = """\
+examples:
+  rankduel demo
+  rankduel demo --keep --port 8080      # the dashboard stays at http://127.0.0.1:8080/ until Ctrl-C
+  rankduel demo --seed 7 --out /tmp/demo
+"""
+_NAME = "demo"
+_RANKERS = 64
+_QUERIES = 500
+_BEST, _SECOND, _WORST = 0.74, 0.6, 0.15  # quality: how well scores follow grades
+_LOOK_EVERY = 0.5  # seconds
+_DEADLINE = 0.25  # seconds for an ask, ten times the default: users, service and browser share one machine
+
+
+def declare(add_parser: Callable[..., ArgumentParser]) -> None:
+    """The command and its options."""
+    parser = add_parser(
+        "demo",
+        help="watch a live tournament: service, dashboard and users",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    default = Path("results/demo")
+    parser.add_argument("--out", type=Path, default=default, metavar="DIR", help=f"for the report (default: {default})")
+    parser.add_argument(
+        "--seed", type=whole(0), default=0, metavar="S", help="another seed, another tournament (default: 0)"
+    )
+    parser.add_argument("--port", type=whole(0), default=0, metavar="N", help="of the service (default: any free one)")
+    parser.add_argument("--keep", action="store_true", help="leave the service running in the end, until Ctrl-C")
+    parser.set_defaults(run=partial(_demo, parser))
+
+
+def _demo(parser: ArgumentParser, options: Namespace) -> int:
+    for module in ("httptools", "msgspec", "starlette", "uvicorn", "uvloop"):
+        if find_spec(module) is None:
+            parser.error(f"no module {module!r}: the demo needs the extra `server`, pip install 'rankduel[server]'")
+    for ending in (signal.SIGTERM, signal.SIGHUP):  # as Ctrl-C: the service is not left behind
+        signal.signal(ending, signal.default_int_handler)
+    out: Path = options.out
+    with TemporaryDirectory(prefix="rankduel-demo-") as folder, service_beside(Path(folder), options.port) as service:
+        out.mkdir(parents=True, exist_ok=True)
+        counters = _play(service, options.seed)
+        for name, path in (("decision.md", "report.md"), ("decision.json", "report")):
+            (out / name).write_bytes(service.read(f"/v1/tournaments/{_NAME}/{path}"))
+        print(_ending(_report(service), counters, options.seed))
+        print(f"report: {out / 'decision.md'} and {out / 'decision.json'}", flush=True)
+        if options.keep:
+            with suppress(KeyboardInterrupt):
+                print(f"dashboard: {service.address}/ until Ctrl-C", flush=True)
+                while True:
+                    service.check()
+                    sleep(_LOOK_EVERY)
+    return 0
+
+
+def _play(service: Beside, seed: int) -> Counters:
+    """Let users search until there is a decision; what became of their searches."""
+    qualities = _qualities(seed)
+    names = [f"ranker-{number:02}" for number in range(1, len(qualities) + 1)]
+    in_use = names[int(np.argsort(qualities)[3 * len(names) // 4])]  # a good one, as they are
+    Tournament.create(
+        _NAME,
+        rankers=names,
+        storage=service.address,
+        baseline=in_use,
+        delta=0.05,
+        tolerance=0.05,
+        expires_after=PATIENCE,
+        seed=seed,
+    ).close()
+    print(f"{len(names)} rankers meet on the pages of simulated users; {in_use} is the one in use.")
+    print(f"dashboard: {service.address}/", flush=True)
+    collection = synthetic(_QUERIES, len(names), quality=qualities, tieness=np.zeros(len(names)), seed=seed)
+    began, over = monotonic(), False
+    with Client(service.address, _NAME, baseline=in_use, deadline=_DEADLINE) as client:
+        with show_scores() as show, Crowd(client, collection, names, seed).searching():
+            while not over:
+                sleep(_LOOK_EVERY)
+                score = Score.of(_report(service), monotonic() - began)
+                show(score)
+                over = score.over
+        client.flush()
+        return client.counters
+
+
+def _qualities(seed: int) -> npt.NDArray[np.float64]:
+    """The truth, which only a simulation knows: one ranker is clearly the best, the others are of all kinds."""
+    others = np.linspace(_SECOND, _WORST, _RANKERS - 1)
+    return np.random.default_rng(seed).permutation(np.append(others, _BEST))
+
+
+def _report(service: Beside) -> dict[str, Any]:
+    report: dict[str, Any] = json.loads(service.read(f"/v1/tournaments/{_NAME}/report"))
+    return report
+
+
+def _ending(report: dict[str, Any], counters: Counters, seed: int) -> str:
+    best = int(_qualities(seed).argmax()) + 1
+    late = report["issued"] - report["duels"]
+    return f"""
+{report["sentence"]}
+{report["promise"]}
+The truth, which only a simulation knows: the best is ranker-{best:02}.
+Users saw {counters.asks:,} pages. Clicks came twice for {counters.duplicate:,} of them, too late or never for {late:,};
+the service did not answer in time for {counters.asks - counters.answered:,}, which had the baseline."""

@@ -1,0 +1,81 @@
+"""Where the demo's tournament stands, on stdout: drawn in place on a terminal, else a line now and then."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Self
+
+from rankduel.cli.shared.terminal import canvas
+
+__all__ = ["Score", "show_scores"]
+
+_LINE_EVERY = 2.0  # seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Where it stands after so many seconds."""
+
+    seconds: float
+    rankers: int
+    left: int
+    duels: int  # whose outcome was learnt
+    champion: str
+    harm: str  # in words
+    over: bool
+
+    @classmethod
+    def of(cls, report: dict[str, Any], seconds: float) -> Self:
+        """From the service's report."""
+        out = sum(line["state"] == "out" for line in report["rankers"])
+        return cls(
+            seconds=seconds,
+            rankers=len(report["rankers"]),
+            left=len(report["rankers"]) - out,
+            duels=report["duels"],
+            champion=report["champion"],
+            harm=_harm(report["harm"]),
+            over=report["winner"] is not None or bool(report["tied"]) or report["status"] == "stopped",
+        )
+
+
+@contextmanager
+def show_scores() -> Iterator[Callable[[Score], None]]:
+    """What shows one score after the other."""
+    console = canvas(sys.stdout)
+    if console is None:
+        yield _lines()
+    else:
+        from rankduel.cli.demo.scoreboard_drawing import draw_scores  # noqa: PLC0415 - rich is there
+
+        with draw_scores(console) as show:
+            yield show
+
+
+def _lines() -> Callable[[Score], None]:
+    due = 0.0
+
+    def show(score: Score) -> None:
+        nonlocal due
+        if score.seconds >= due or score.over:
+            due = score.seconds + _LINE_EVERY
+            print(
+                f"{score.seconds:3.0f} s: {score.left:>3} of {score.rankers} rankers left, {score.duels:>6,} duels, "
+                f"{score.champion} leads, {score.harm}",
+                flush=True,
+            )
+
+    return show
+
+
+def _harm(harm: dict[str, Any] | None) -> str:
+    """What users feel of it.
+
+    >>> _harm({"against": "bm25", "per_page": -0.021, "pages": -12.0})
+    'pages 2.1 % better than those of bm25'
+    """
+    if harm is None:
+        return "harm not known yet"
+    worse = "worse" if harm["per_page"] > 0 else "better"
+    return f"pages {abs(100 * harm['per_page']):.1f} % {worse} than those of {harm['against']}"

@@ -1,0 +1,38 @@
+"""The demo's scores drawn in place. Needs rich, so import it only where a canvas was found."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from rankduel.cli.demo.scoreboard import Score
+
+__all__ = ["draw_scores"]
+
+
+@contextmanager
+def draw_scores(console: Console) -> Iterator[Callable[[Score], None]]:
+    """What draws a score over the one before."""
+    with Live(console=console, auto_refresh=False) as live:
+
+        def show(score: Score) -> None:
+            live.update(_picture(score), refresh=True)
+
+        yield show
+
+
+def _picture(score: Score) -> Table:
+    """A bar of the rankers that are left, and the figures."""
+    left = Table.grid(padding=(0, 1))
+    bar = ProgressBar(total=score.rankers, completed=score.left, width=40, complete_style="cyan")
+    left.add_row(bar, Text(f"{score.left} of {score.rankers}"))
+    picture = Table.grid(padding=(0, 2))
+    picture.add_row(Text("rankers left", style="dim"), left)
+    picture.add_row(Text("duels", style="dim"), Text(f"{score.duels:,} in {score.seconds:.0f} s"))
+    picture.add_row(Text("champion", style="dim"), Text(score.champion, style="bold green"))
+    picture.add_row(Text("harm", style="dim"), Text(score.harm))
+    return picture

@@ -1,0 +1,129 @@
+"""What `rankduel simulate` and `rankduel duel` have in common: bandits, runs, and what is kept and printed of them."""
+
+import os
+import shlex
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+from rankduel.cli.shared.formats import FORMATS
+from rankduel.cli.shared.numbers import whole
+from rankduel.cli.shared.progress import runs_of, show_progress
+from rankduel.lab import Engine, Experiment, Panel, PlotUnavailable, Results, Store, execute, save_plot
+from rankduel.preferences import Kind
+from rankduel.simulation import Problem, delay_from
+
+__all__ = ["KEPT", "declare_engine", "declare_runs", "engine_of", "make_experiment", "run_experiment"]
+
+KEPT = """\
+The table, JSON or CSV goes to stdout, all else to stderr. Finished runs are kept in DIR/runs at once: after Ctrl-C,
+or with more runs or bandits, the same command computes only what is missing. All curves go to DIR/NAME-KEY.npz, and
+their plot to DIR/NAME-KEY.png and .svg. The numbers depend on the seed, not on the number of jobs.
+"""
+
+
+def declare_runs(parser: ArgumentParser, *, runs: int) -> None:
+    """The options of an experiment."""
+    option = parser.add_argument
+    option(
+        "--bandit",
+        action="append",
+        metavar="SPEC",
+        help="a bandit, or module:Class for one of your own; may be repeated (default: MergeDTS)",
+    )
+    option("--horizon", type=whole(1), default=10**6, metavar="T", help="duels in a run (default: 1e6)")
+    option("--runs", type=whole(1), default=runs, metavar="N", help=f"runs of each bandit (default: {runs})")
+    option(
+        "--delay",
+        metavar="LAW",
+        help='how late outcomes come, in duels, as in "Geometric(mean=1000, in_flight=5000)" (default: at once)',
+    )
+    option(
+        "--jobs", type=whole(1), default=os.cpu_count() or 1, metavar="N", help="threads (default: one for each core)"
+    )
+    declare_engine(parser)
+    option("--seed", type=whole(0), default=0, metavar="S", help="same seed, same numbers (default: 0)")
+    option("--out", type=Path, default=Path("results"), metavar="DIR", help="where results are kept (default: results)")
+    option("--format", choices=FORMATS, default="table", help="of what is printed (default: table)")
+
+
+def declare_engine(parser: ArgumentParser) -> None:
+    """The options that say who computes the runs."""
+    option = parser.add_argument
+    option(
+        "--engine",
+        choices=get_args(Engine),
+        default="local",
+        help="who computes: this machine, or a Dask cluster (default: local)",
+    )
+    option("--address", metavar="URL", help="of the Dask scheduler, as in tcp://10.0.0.1:8786")
+
+
+def engine_of(parser: ArgumentParser, options: Namespace) -> dict[str, Any]:
+    """What `execute` needs to know of that."""
+    if options.engine == "dask" and options.address is None:
+        parser.error("--engine dask needs --address, that of the scheduler, as in tcp://10.0.0.1:8786")
+    if options.engine == "local" and options.address is not None:
+        parser.error("--address is for --engine dask")
+    return {"jobs": options.jobs, "engine": options.engine, "address": options.address}
+
+
+def make_experiment(options: Namespace, name: str, problem: Problem, kind: Kind = "average") -> Experiment:
+    """The experiment that the options describe; ValueError if there is none."""
+    bandits = tuple(options.bandit or ["MergeDTS"])
+    return Experiment(
+        name,
+        problem,
+        bandits,
+        horizon=options.horizon,
+        runs=options.runs,
+        seed=options.seed,
+        kind=kind,
+        delay=None if options.delay is None else delay_from(options.delay),
+    )
+
+
+def run_experiment(
+    parser: ArgumentParser,
+    options: Namespace,
+    experiment: Experiment,
+    panels: Callable[[Results], Sequence[Panel]],
+) -> int:
+    """Compute what is missing, save everything, draw the panels, and print the rows."""
+    engine = engine_of(parser, options)
+    store = Store(options.out)
+    store.prepare()
+    try:
+        with show_progress() as show:
+            runs = execute(experiment.units, store, **engine, watch=lambda progress: show(runs_of(progress)))
+        results = Results(experiment, runs)
+        curves = options.out / f"{experiment.file_name}.npz"
+        results.save(curves)
+        plots = _plot(results, panels(results), options.out)
+    except KeyboardInterrupt:
+        done = sum(store.read(unit) is not None for unit in experiment.units)
+        print(
+            f"interrupted: {done} of {len(experiment.units)} runs are kept in {options.out}\n"
+            f"to go on, run the same command again: rankduel {shlex.join(options.arguments)}",
+            file=sys.stderr,
+        )
+        raise
+    print(FORMATS[options.format](results, curves), end="", flush=True)
+    print("\n".join(f"saved {path}" for path in [curves, *plots]), file=sys.stderr)
+    return 0
+
+
+def _plot(results: Results, panels: Sequence[Panel], folder: Path) -> list[Path]:
+    experiment = results.experiment
+    runs = "one run" if experiment.runs == 1 else f"mean of {experiment.runs} runs ± standard error"
+    try:
+        return save_plot(
+            folder / experiment.file_name,
+            panels,
+            title=f"{experiment.name}: {experiment.problem.n_arms} arms, {runs}",
+        )
+    except PlotUnavailable as error:
+        print(error, file=sys.stderr)
+        return []

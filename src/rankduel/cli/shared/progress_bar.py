@@ -1,0 +1,42 @@
+"""The progress of long work as a bar. Needs rich, so import it only where a canvas was found."""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console, RenderableType
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+from rich.text import Text
+
+from rankduel.cli.shared.progress import Moment
+
+__all__ = ["draw_progress"]
+
+
+class _Bar(Progress):
+    """With a line below that says what is running, as far as the terminal is wide."""
+
+    running = ""
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        yield from super().get_renderables()
+        if self.running:
+            yield Text(f"running: {self.running}", style="dim", no_wrap=True, overflow="ellipsis")
+
+
+@contextmanager
+def draw_progress(console: Console) -> Iterator[Callable[[Moment], None]]:
+    """What moves a bar."""
+    columns = (
+        TextColumn("{task.fields[what]}"),
+        BarColumn(bar_width=None),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[pace]}"),
+    )
+    with _Bar(*columns, console=console, expand=True) as bar:
+        task = bar.add_task("", total=1.0, what="", pace="")
+
+        def show(moment: Moment) -> None:
+            bar.running = moment.running
+            bar.update(task, completed=moment.share, what=moment.what, pace=moment.pace)
+
+        yield show

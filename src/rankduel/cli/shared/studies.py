@@ -1,0 +1,75 @@
+"""What `rankduel reproduce` and `rankduel bench` have in common: run specs as one plan, and write the report."""
+
+import os
+import shlex
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from rankduel.cli.shared.experiments import declare_engine, engine_of
+from rankduel.cli.shared.numbers import whole
+from rankduel.cli.shared.progress import runs_of, show_progress
+from rankduel.lab import Report, Spec, Store, Study, execute, plan_all, run_all, write_report
+
+__all__ = ["KEPT", "declare_study", "run_study"]
+
+KEPT = """\
+DIR gets report.html (everything on one page), figures/ (PNG, SVG, PDF), tables/ (Markdown, CSV, LaTeX) and curves/
+(npz, with all that is needed to compute any run again). Finished runs are kept in DIR/runs at once: after Ctrl-C, or
+with more of anything, the same command computes only what is missing. Progress goes to stderr.
+"""
+
+
+def declare_study(parser: ArgumentParser, *, out: Path) -> None:
+    """The options of a study."""
+    option = parser.add_argument
+    option(
+        "--jobs", type=whole(1), default=os.cpu_count() or 1, metavar="N", help="threads (default: one for each core)"
+    )
+    declare_engine(parser)
+    option("--seed", type=whole(0), default=0, metavar="S", help="same seed, same numbers (default: 0)")
+    option("--out", type=Path, default=out, metavar="DIR", help=f"where results are kept (default: {out})")
+    option(
+        "--data",
+        type=Path,
+        metavar="FOLDER",
+        help="matrices and collections of the paper's data sets (default: $RANKDUEL_DATA, or stand-ins)",
+    )
+
+
+def run_study(
+    parser: ArgumentParser, options: Namespace, specs: Sequence[Spec], scale: str | None
+) -> tuple[list[Study], Report]:
+    """Compute what is missing, and write everything; what is wrong with a spec ends the program."""
+    engine = engine_of(parser, options)
+    try:
+        planned = plan_all(specs, scale=scale, data=options.data, seed=options.seed)
+    except (ValueError, ArithmeticError, MemoryError) as error:
+        parser.error(str(error))
+    try:
+        with show_progress() as show:
+            studies = run_all(
+                planned,
+                scale=scale,
+                jobs=options.jobs,
+                out=options.out,
+                watch=lambda progress: show(runs_of(progress)),
+                compute=partial(execute, engine=engine["engine"], address=engine["address"]),
+            )
+        report = write_report(studies, options.out)
+    except KeyboardInterrupt:
+        units = {unit.key: unit for _, cells in planned for cell in cells for unit in cell.experiment.units}
+        store = Store(options.out)
+        done = sum(store.read(unit) is not None for unit in units.values())
+        print(
+            f"interrupted: {done} of {len(units)} runs are kept in {options.out}\n"
+            f"to go on, run the same command again: rankduel {shlex.join(options.arguments)}",
+            file=sys.stderr,
+        )
+        raise
+    for complaint in report.complaints:
+        print(complaint, file=sys.stderr)
+    print(f"saved {report.page}, with curves, figures and tables beside it", file=sys.stderr)
+    return studies, report

@@ -1,0 +1,137 @@
+"""Tables of certified bandits: regret at several horizons beside the oracle's bound, and how the promise was kept."""
+
+import math
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from rankduel.lab.judging import figure
+from rankduel.lab.measurements import Floats, Measured, Series
+from rankduel.lab.tables import Table
+
+__all__ = [
+    "bound_of",
+    "delta_of",
+    "end_of",
+    "highest_chance",
+    "mean_told",
+    "promise_table",
+    "regret_table",
+    "regret_until",
+]
+
+HORIZONS = (10**4, 10**5, 10**6, 10**7)
+USUAL = 0.01  # delta, for the bound beside a bandit that promises nothing
+
+
+def regret_table(title: str, parts: Sequence[Measured]) -> Table:
+    """A row for each bandit: regret at the horizons and in the end, and the bound for its delta."""
+    swept = any(measured.facts["setting"] != parts[0].facts["setting"] for measured in parts)
+    longest = max(series.horizon for measured in parts for series in measured.series.values())
+    horizons = [duels for duels in HORIZONS if duels <= longest]
+    head = ["bandit", *(["setting"] if swept else []), "runs"]
+    head += [f"at {duels:.0e}".replace("+0", "") for duels in horizons]
+    head += ["in the end", "bound", "end / bound", "ended at (median)", "winner lost", "CPU us per duel"]
+    rows = []
+    for measured in parts:
+        setting = ", ".join(f"{name}={value}" for name, value in measured.facts["setting"].items())
+        for series in measured.series.values():
+            row = [series.label, *([setting] if swept else []), str(series.runs)]
+            row += [mean_told(regret_until(series, duels)) for duels in horizons]
+            end, bound = end_of(series), bound_of(measured, delta_of(series))
+            row += [mean_told(end), figure(bound), "-" if end is None else figure(float(end.mean()) / bound)]
+            row += [figure(_ended(series)), f"{measured.lost(series)}/{series.runs}"]
+            rows.append([*row, figure(1e6 * float(series.seconds_per_duel.mean()))])
+    return Table(title, head, rows)
+
+
+def promise_table(title: str, parts: Sequence[Measured]) -> Table:
+    """A row for each bandit: how often a best arm was eliminated, and how often the best arms ended alone, together."""
+    head = ["problem", "bandit", "delay", "runs", "duels", "a best arm lost", "share", "at most (95%)"]
+    head += ["all best lost", "ended with the best alone", "ended at (median)"]
+    rows = []
+    for measured in parts:
+        best, delay = measured.facts["n_best"], measured.facts["delay"] or "none"
+        for series in measured.series.values():
+            lost = int((series.best_left < best).sum())
+            alone = int(((series.converged_at >= 0) & (series.best_left == best) & (series.left == best)).sum())
+            row = [
+                measured.facts["problem"],
+                _full(series),
+                delay,
+                f"{series.runs:,}",
+                f"{series.horizon:,}",
+                f"{lost:,}",
+            ]
+            row += [f"{lost / series.runs:.2%}", f"{highest_chance(lost, series.runs):.2%}"]
+            rows.append([*row, f"{measured.lost(series):,}", f"{alone:,}", figure(_ended(series))])
+    return Table(title, head, rows)
+
+
+def regret_until(series: Series, duels: int) -> Floats | None:
+    """Of every run after so many duels; None if some run was still going on when it was left, sooner than that."""
+    if duels > series.horizon and not (series.converged_at >= 0).all():
+        return None
+    return series.regret_at(duels)
+
+
+def end_of(series: Series) -> Floats | None:
+    """The regret of every run when it ended; None if some did not."""
+    return series.regret[:, -1] if (series.converged_at >= 0).all() else None
+
+
+def bound_of(measured: Measured, delta: float) -> float:
+    """The oracle's bound on regret for this delta."""
+    return float(measured.facts["oracle"]) * math.log(1 / delta)
+
+
+def delta_of(series: Series) -> float:
+    """What a bandit promises, or the usual delta if it promises nothing.
+
+    >>> from types import SimpleNamespace
+    >>> delta_of(SimpleNamespace(spec="MergeDTS(batch_size=4, elimination=Certified(delta=0.05))"))
+    0.05
+    """
+    found = re.search(r"\bdelta=([\d.e-]+)", series.spec)
+    return float(found[1]) if found else USUAL
+
+
+def highest_chance(times: int, runs: int, doubt: float = 0.05) -> float:
+    """The largest chance of an event that `times` or fewer in so many runs leave possible (Clopper and Pearson).
+
+    >>> round(highest_chance(0, 100), 4), round(highest_chance(5, 100), 4), highest_chance(3, 3)
+    (0.0295, 0.1023, 1.0)
+    """
+    if times >= runs:
+        return 1.0
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        p = (low + high) / 2
+        low, high = (p, high) if _at_most(times, runs, p) > doubt else (low, p)
+    return high
+
+
+def _at_most(times: int, runs: int, p: float) -> float:
+    """The chance of so few."""
+    k = np.arange(times + 1)
+    ways = np.array([math.lgamma(runs + 1) - math.lgamma(i + 1) - math.lgamma(runs - i + 1) for i in k.tolist()])
+    return float(np.exp(ways + k * math.log(p) + (runs - k) * math.log1p(-p)).sum())
+
+
+def _full(series: Series) -> str:
+    """The label, with the name of the bandit where it is known by its parameters alone."""
+    name = series.spec.partition("(")[0]
+    return series.label if series.label.startswith(name) else f"{name}, {series.label}"
+
+
+def _ended(series: Series) -> float:
+    return float(np.median(np.where(series.converged_at < 0, np.inf, series.converged_at)))
+
+
+def mean_told(values: Floats | None) -> str:
+    """With its standard error; a dash where nothing is known."""
+    if values is None:
+        return "-"
+    error = f" ± {figure(float(values.std(ddof=1) / math.sqrt(len(values))))}" if len(values) > 1 else ""
+    return f"{figure(float(values.mean()))}{error}"

@@ -1,0 +1,150 @@
+"""Repair of a journal: set aside the events that cannot be replayed, so that the tournament opens again."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from time import time as now
+from typing import Any, NamedTuple
+
+from rankduel.errors import StorageError
+from rankduel.live.admin.findings import Finding
+from rankduel.live.rules.duels import numbers_of
+from rankduel.live.rules.events import Event
+from rankduel.live.runtime.state import State
+from rankduel.live.settings import Settings
+from rankduel.live.storage.contract import storage_at
+from rankduel.live.storage.schema import text
+from rankduel.live.storage.sql import SqlStorage
+
+__all__ = ["repair"]
+
+_ROWS_AT_ONCE = 10_000
+_BY = "rankduel storage verify --repair"
+_STATES = {"issued": (), "shown": (), "late": ("late", "expired")}  # their counters; other states have one of their own
+
+
+class _Bad(NamedTuple):
+    """An event that cannot be replayed, as it is stored, and why."""
+
+    number: int
+    kind: str
+    body: str
+    reason: str
+
+
+def repair(url: str) -> Iterator[Finding]:
+    """Set aside each event that cannot be replayed, in a storage that no other process has open.
+
+    Such an event stays in the journal under its number, with the kind `quarantined`, its content and the reason; the
+    audit log shows it. Its duel is void, and duels of rankers that the journal does not name are deleted.
+    """
+    storage = storage_at(url)
+    assert isinstance(storage, SqlStorage)
+    with closing(storage):
+        for name in storage.names():
+            about = f"tournament {name!r}"
+            try:
+                bad, rankers = _bad_events(storage, name)
+            except StorageError as error:
+                yield Finding("error", about, f"{error}. Go back to a backup")
+                continue
+            deleted = _set_aside(storage, name, bad, rankers)
+            for event in bad:
+                yield Finding("warning", about, f"event {event.number} ({event.kind}) was set aside: {event.reason}")
+            if deleted:
+                yield Finding("warning", about, f"{deleted} duels of rankers that it does not have were deleted")
+
+
+def _bad_events(storage: SqlStorage, name: str) -> tuple[list[_Bad], int]:
+    """The events that cannot be replayed, and how many rankers the others name.
+
+    An event that fails may have changed a part of the state. So the journal is replayed again without the events that
+    have failed, until no other one fails.
+    """
+    bad: dict[int, _Bad] = {}
+    while True:
+        found = len(bad)
+        state: State | None = None
+        for number, time, kind, body in _rows(storage, name):
+            if number in bad:
+                continue
+            try:
+                event = Event(number, time, kind, json.loads(body))
+                if state is None:
+                    state = State(Settings.from_dict(event.body))
+                else:
+                    state.apply(event)
+            except Exception as error:
+                if number == 1:
+                    raise StorageError(f"its first event cannot be replayed: {error}") from error
+                bad[number] = _Bad(number, kind, body, f"{type(error).__name__}: {error}"[:500])
+        if state is None:
+            raise StorageError("its journal is empty")
+        if len(bad) == found:
+            return sorted(bad.values()), len(state.rankers)
+
+
+def _rows(storage: SqlStorage, name: str) -> Iterator[tuple[int, float, str, str]]:
+    """The journal as it is stored; a gap cannot be repaired."""
+    last = 0
+    find = "SELECT number, time, kind, body FROM journal WHERE tournament = ? AND number > ? ORDER BY number LIMIT ?"
+    while rows := storage.select(find, (storage.owner(name), last, _ROWS_AT_ONCE)):
+        for number, time, kind, body in rows:
+            last += 1
+            if number != last:
+                raise StorageError(f"event {last} is missing")
+            yield number, time, kind, body
+
+
+def _set_aside(storage: SqlStorage, name: str, bad: list[_Bad], rankers: int) -> int:
+    """Mark these events, delete duels of unknown rankers, and count again; how many duels were deleted."""
+    owner = storage.owner(name)
+    counts: Counter[str] = Counter()
+    with storage.transaction():
+        deleted = storage.fetch(
+            "DELETE FROM duels WHERE tournament = ? AND (first >= ? OR second >= ?) RETURNING state, outcome",
+            (owner, rankers, rankers),
+        )
+        for state, outcome in deleted:
+            counts.subtract(_counted(state, outcome))
+            counts["issued"] -= 1
+        for event in bad:
+            body = {"kind": event.kind, "body": _json(event.body), "reason": event.reason, "by": _BY, "time": now()}
+            marked = "UPDATE journal SET kind = ?, body = ? WHERE tournament = ? AND number = ?"
+            storage.write(marked, [("quarantined", text(body), owner, event.number)])
+            counts.update(_void_duel(storage, owner, body["body"]) if event.kind == "told" else {})
+        if bad:
+            storage.write("DELETE FROM snapshots WHERE tournament = ? AND number >= ?", [(owner, bad[0].number)])
+        add = (
+            "INSERT INTO counters (tournament, name, value) VALUES (?, ?, ?) "
+            "ON CONFLICT (tournament, name) DO UPDATE SET value = counters.value + excluded.value"
+        )
+        for counter, by in counts.items():
+            storage.write(add, [(owner, counter, by)])
+    return len(deleted)
+
+
+def _void_duel(storage: SqlStorage, owner: int, body: Any) -> dict[str, int]:
+    """Declare the duel of an outcome void, which is not learnt any more; by how much counters change."""
+    numbers = numbers_of(body["duel"]) if isinstance(body, dict) and isinstance(body.get("duel"), str) else None
+    if numbers is None:
+        return {}
+    where = "tournament = ? AND session = ? AND number = ? AND state = 'told'"
+    found = storage.fetch(f"SELECT outcome FROM duels WHERE {where}", (owner, *numbers))
+    if not found:
+        return {}
+    storage.fetch(f"UPDATE duels SET state = 'void', outcome = NULL WHERE {where} RETURNING state", (owner, *numbers))
+    return dict.fromkeys(_counted("told", found[0][0]), -1) | {"void": 1}
+
+
+def _counted(state: str, outcome: str | None) -> tuple[str, ...]:
+    """The counters that a duel in a state has added to."""
+    return ("told", f"outcome {outcome}") if state == "told" else _STATES.get(state, (state,))
+
+
+def _json(body: str) -> Any:
+    try:
+        return json.loads(body)
+    except ValueError:
+        return body

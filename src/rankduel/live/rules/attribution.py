@@ -1,0 +1,195 @@
+"""From what users did to the outcome of a duel: which actions count, for how long, and what silence means."""
+
+import math
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from hashlib import blake2b
+from itertools import groupby
+from typing import Any, NamedTuple, Self
+
+from rankduel.interleaving import Interleaved, Interleaving
+from rankduel.live.rules.signals import Signal
+from rankduel.live.rules.validation import brief, known, name, number, whole
+from rankduel.types import Outcome
+
+__all__ = ["RULES", "Attribution", "Judgement"]
+
+RULES = ("skip", "half", "coin")
+_TIED = 1e-9  # as in the methods: 0.1 and 0.2 against 0.3 is a tie, however they are rounded
+
+
+class Judgement(NamedTuple):
+    """The outcome of a duel, and what became of its signals. Signals of actions that have no weight are in no count."""
+
+    outcome: Outcome | None  # None: nothing to learn
+    counted: int
+    orphans: int  # about documents that are not on the page
+    late: int  # after the window
+    hasty: int  # left too soon
+
+
+@dataclass(frozen=True)
+class Attribution:
+    """How the signals of a query become the outcome of its duel.
+
+    Each action is credited by the interleaving method on its own, with a number from -1 (all for the second ranker) to
+    1 (all for the first); their sum, each times its weight, decides. `tie` says what a sum of 0 means, and `no_click`
+    what it means that nothing counts: `skip` (nothing is learnt), `half` (a tie), or `coin` (a fair coin, always the
+    same for the same duel).
+
+    A running tournament that changes its attribution raises `version`, so that each outcome can say by which rules it
+    was made.
+
+    >>> Attribution(actions={"click": 1, "purchase": 5}, dwell=10)
+    Attribution(actions={'click': 1.0, 'purchase': 5.0}, window=1800.0, dwell=10.0, tie='half', no_click='skip',
+    version=1)
+    >>> Attribution(tie="flip")
+    Traceback (most recent call last):
+    ValueError: tie must be one of skip, half, coin, got 'flip'
+    """
+
+    actions: Mapping[str, float] = field(default_factory=lambda: {"click": 1.0}, hash=False)  # weights; 0: ignored
+    window: float = 1800.0  # seconds after the duel was issued; what comes later does not count
+    dwell: float = 0.0  # seconds to stay with a document, or it does not count
+    tie: str = "half"
+    no_click: str = "skip"
+    version: int = 1
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.actions, Mapping):
+            raise TypeError(f"actions must be weights by the name of the action, got {brief(self.actions)}")
+        actions = {
+            name("an action", action): number(f"the weight of {action!r}", weight, below=1e9)
+            for action, weight in self.actions.items()
+        }
+        if not any(actions.values()):
+            raise ValueError(f"actions must have a weight above 0, got {brief(actions)}")
+        window = number("window", self.window)
+        if window == 0:
+            raise ValueError(f"window must be more than 0 seconds, got {self.window!r}")
+        values = {
+            "actions": actions,
+            "window": window,
+            "dwell": number("dwell", self.dwell, below=window),
+            "version": whole("version", self.version, at_least=1),
+        }
+        for rule in ("tie", "no_click"):
+            if getattr(self, rule) not in RULES:
+                raise ValueError(f"{rule} must be one of {', '.join(RULES)}, got {brief(getattr(self, rule))}")
+        for attribute, value in values.items():
+            object.__setattr__(self, attribute, value)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What is in it, by name, as JSON can keep it."""
+        return {each.name: getattr(self, each.name) for each in fields(self)} | {"actions": dict(self.actions)}
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> Self:
+        """The rules again, from `to_dict`; what is missing is as by default.
+
+        >>> Attribution.from_dict({"window": 60}).to_dict()["window"]
+        60.0
+        """
+        return cls(**known("an attribution", stored, [each.name for each in fields(cls)]))
+
+    def of_clicks(
+        self, shown: Interleaved, clicks: Iterable[Hashable], *, seed: int, method: Interleaving
+    ) -> Outcome | None:
+        """The outcome from the documents that were clicked, all of the same weight; None: nothing to learn."""
+        clicked = list(clicks)
+        lead = method.credit(shown, clicked) if clicked else 0.0
+        if abs(lead) > _TIED:
+            return Outcome.FIRST if lead > 0 else Outcome.SECOND
+        return _by_rule(self.tie if clicked else self.no_click, seed)
+
+    def resolve(
+        self, shown: Interleaved, signals: Iterable[Signal], *, seed: int, method: Interleaving, issued: float
+    ) -> Outcome | None:
+        """The outcome of the duel that has shown this page, from the signals of its query; None: nothing to learn.
+
+        >>> from rankduel.interleaving import TeamDraftInterleaving
+        >>> method = TeamDraftInterleaving()
+        >>> page = method.interleave("abc", "cba", k=3, seed=1)
+        >>> page.documents, page.teams
+        (('c', 'a', 'b'), ('second', 'first', 'second'))
+        >>> click = Signal("q", "click", "a", position=None, time=5.0, dwell=None, key="1")
+        >>> purchase = Signal("q", "purchase", "c", position=None, time=90.0, dwell=None, key="2")
+        >>> rules = Attribution(actions={"click": 1, "purchase": 5})
+        >>> rules.resolve(page, [click], seed=1, method=method, issued=0.0)
+        <Outcome.FIRST: 'first'>
+        >>> rules.resolve(page, [click, purchase], seed=1, method=method, issued=0.0)
+        <Outcome.SECOND: 'second'>
+        >>> rules.resolve(page, [], seed=1, method=method, issued=0.0) is None
+        True
+        """
+        return self.judge(shown, signals, seed=seed, method=method, issued=issued).outcome
+
+    def judge(
+        self, shown: Interleaved, signals: Iterable[Signal], *, seed: int, method: Interleaving, issued: float
+    ) -> Judgement:
+        """The same, with what has become of the signals.
+
+        Their order does not matter, nor how often one is there: equal keys are one signal, and a document counts once
+        for each action. `issued` is when the duel was, in seconds since 1970. A signal that seems older counts: no
+        click comes before its page, so this is a user's clock that is slow.
+
+        A user has left a document with the next signal about another one, or about none: buying what was clicked is
+        not leaving. What comes after the window ends nothing, as it may come after the judgement, too.
+        """
+        weights = {action: weight for action, weight in self.actions.items() if weight > 0}
+        page = {str(document): document for document in shown.documents}
+        clicks: dict[str, set[Hashable]] = {}
+        counted = orphans = hasty = late = 0
+        for signal, stay in _with_stays(_once(signals), issued + self.window):
+            if signal.action not in weights:
+                continue
+            if stay is None:
+                late += 1
+            elif signal.object not in page:
+                orphans += 1
+            elif stay < self.dwell:
+                hasty += 1
+            else:
+                counted += 1
+                clicks.setdefault(signal.action, set()).add(page[signal.object])
+        leads = [weights[action] * method.credit(shown, documents) for action, documents in clicks.items()]
+        lead = math.fsum(leads)
+        if abs(lead) > _TIED * math.fsum(map(abs, leads)):
+            outcome: Outcome | None = Outcome.FIRST if lead > 0 else Outcome.SECOND
+        else:
+            outcome = _by_rule(self.tie if clicks else self.no_click, seed)
+        return Judgement(outcome, counted, orphans, late, hasty)
+
+
+def _once(signals: Iterable[Signal]) -> list[Signal]:
+    """Each signal once, by time; of those with one key the same one, whatever the order."""
+    unique: dict[str, Signal] = {}
+    for signal in sorted(signals, key=lambda signal: (signal.time, repr(signal))):
+        unique.setdefault(signal.key, signal)
+    return list(unique.values())
+
+
+def _with_stays(signals: list[Signal], end: float) -> Iterator[tuple[Signal, float | None]]:
+    """Each signal, the last first, with the seconds for which its document had the user; None if it is after the end.
+
+    `signals` are in the order of time. At one time there is no next signal: all of these were left at once.
+    """
+    next_object: str | None = None
+    next_time = other_time = math.inf  # when `next_object` comes next, and when anything else does
+    for time, together in groupby(reversed(signals), key=lambda signal: signal.time):
+        group = list(together)
+        for signal in group if time <= end else ():
+            if signal.object != next_object:
+                next_object, other_time = signal.object, next_time
+            next_time = time
+        for signal in group:
+            left = other_time if signal.object == next_object else next_time
+            measured = math.inf if signal.dwell is None else signal.dwell
+            yield signal, min(left - time, measured) if time <= end else None
+
+
+def _by_rule(rule: str, seed: int) -> Outcome | None:
+    if rule == "coin":
+        hashed = blake2b(str(seed).encode(), digest_size=1, person=b"rankduel coin").digest()
+        return Outcome.FIRST if hashed[0] & 1 else Outcome.SECOND
+    return Outcome.TIE if rule == "half" else None

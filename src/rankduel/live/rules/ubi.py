@@ -1,0 +1,212 @@
+"""Events of User Behavior Insights (UBI) 1.3, as search front ends send them, into signals and pages."""
+
+import json
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from hashlib import blake2b
+from typing import Any, NoReturn
+
+from rankduel.interleaving import Interleaved
+from rankduel.live.rules.signals import Shown, Signal
+from rankduel.live.rules.validation import brief, name, number, whole
+
+__all__ = ["FIRST_TIME", "LAST_TIME", "LONGEST_OBJECT", "MOST", "read_events", "read_page"]
+
+MOST = 1_000  # events at once
+LONGEST_OBJECT = 256  # characters, as UBI has it
+_PLACES = 1_000  # documents of a page
+FIRST_TIME, LAST_TIME = 946_684_800, 4_102_444_800  # the years 2000 to 2099: seconds taken for milliseconds are in 1970
+
+
+def read_events(given: Mapping[str, Any] | Iterable[Any] | str | bytes) -> list[Signal | Shown | str]:
+    """One result for each event, in their order: a signal, or the page that was shown, or what is wrong with it.
+
+    `given` is one event, a list of them, or text: JSON of either, or NDJSON (an event on each line). At most 1,000.
+
+    | field | what it must be |
+    |---|---|
+    | `query_id` | 1 to 200 printable characters |
+    | `action_name` | the same |
+    | `timestamp` | ISO 8601 (UTC where it names no zone), or milliseconds since 1970 |
+    | `event_id` | optional, not in UBI: equal ids are the same event; without it, equal content is |
+    | `event_attributes.object.object_id` | optional: up to 256 printable characters, or a whole number |
+    | `event_attributes.position.ordinal` | optional: a whole number |
+    | `event_attributes.dwell` | optional, not in UBI: seconds |
+    | `event_attributes.shown` | optional, not in UBI, for the action `impression`: what `Interleaved.to_dict` gives |
+
+    Everything else is ignored, and never kept: client, session and user ids, messages, texts of queries.
+
+    >>> click = {"query_id": "q-81", "action_name": "click", "timestamp": "2027-01-15T08:00:00Z",
+    ...          "event_attributes": {"object": {"object_id": "d4"}, "position": {"ordinal": 2}}}
+    >>> read_events([click, {"query_id": "q-82", "action_name": "click"}])
+    [Signal(query_id='q-81', action='click', object='d4', position=2, time=1800000000.0, dwell=None,
+    key='fb376e16e92f3eba3b7f9205dd3e8da7'),
+    'event 2: timestamp must be ISO 8601 or milliseconds since 1970, got None']
+    """
+    results: list[Signal | Shown | str] = []
+    for index, item in enumerate(_items(given), 1):
+        if index > MOST:
+            raise ValueError(f"at most {MOST:,} events at once, got more")
+        try:
+            results.append(_event(item))
+        except (ValueError, TypeError) as error:
+            results.append(f"event {index}: {error}")
+    return results
+
+
+def _items(given: Mapping[str, Any] | Iterable[Any] | str | bytes) -> Iterator[Any]:
+    """The events, those that are no JSON as the error that says so."""
+    if isinstance(given, bytes):
+        given = given.decode("utf-8", "surrogateescape")  # what was no UTF-8 is not printable, so no id
+    if isinstance(given, str):
+        given = given.removeprefix("\ufeff")
+        whole_text = _json(given)
+        if isinstance(whole_text, Exception):
+            yield from (_json(line) for line in given.split("\n") if line.strip())
+            return
+        given = whole_text if isinstance(whole_text, list) else [whole_text]
+    if isinstance(given, Mapping):
+        yield given
+    elif isinstance(given, Iterable):
+        yield from given
+    else:
+        raise TypeError(f"events must be a dictionary, a list or text, got {brief(given)}")
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text, parse_constant=_no_number)
+    except RecursionError:
+        return ValueError("expected an event, got JSON that is nested too deeply")
+    except ValueError as error:
+        return ValueError(f"expected an event as JSON, got {brief(text.strip())}: {error}")
+
+
+def _no_number(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not a number")
+
+
+def _event(item: Any) -> Signal | Shown:
+    if isinstance(item, Exception):
+        raise item
+    event = _dictionary("an event", item)
+    query_id = name("query_id", event.get("query_id"))
+    action = name("action_name", event.get("action_name"))
+    time = _time(event.get("timestamp"))
+    attributes = _dictionary("event_attributes", event.get("event_attributes"))
+    if action == "impression" and attributes.get("shown") is not None:
+        return Shown(query_id, read_page(attributes["shown"]))
+    document = _dictionary("object", attributes.get("object")).get("object_id")
+    position = _dictionary("position", attributes.get("position")).get("ordinal")
+    signal = Signal(
+        query_id,
+        action,
+        None if document is None else str(_document("object_id", document)),
+        None if position is None else whole("position.ordinal", position),
+        time,
+        None if attributes.get("dwell") is None else number("dwell", attributes["dwell"]),
+        "",
+    )
+    own = event.get("event_id")
+    content = signal[:-1] if own is None else [name("event_id", own)]
+    return signal._replace(key=blake2b(json.dumps(content).encode(), digest_size=16).hexdigest())
+
+
+def _dictionary(what: str, value: object) -> Mapping[str, Any]:
+    """What stands there, or nothing."""
+    if value is None and what != "an event":
+        return {}
+    if not isinstance(value, Mapping):
+        raise ValueError(f"{what} must be a dictionary, got {brief(value)}")
+    return value
+
+
+def _time(value: object) -> float:
+    """In seconds since 1970."""
+    seconds = math.nan
+    if isinstance(value, str) and len(value) > len("2027-01-15"):
+        try:
+            time = datetime.fromisoformat(value)
+            seconds = (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
+        except (ValueError, OverflowError):
+            pass
+    elif isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300:
+        seconds = value / 1000
+    if math.isnan(seconds):
+        raise ValueError(f"timestamp must be ISO 8601 or milliseconds since 1970, got {brief(value)}")
+    if not FIRST_TIME <= seconds < LAST_TIME:
+        raise ValueError(f"timestamp must be in the years 2000 to 2099 (milliseconds, not seconds), got {brief(value)}")
+    return seconds
+
+
+def _document(what: str, value: object) -> str | int:
+    """UBI's ids of objects may be whole numbers."""
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63:
+        return value
+    return name(what, value, LONGEST_OBJECT)
+
+
+def read_page(stored: object) -> Interleaved:
+    """A page from outside, with all that is needed to credit it, and nothing that breaks it."""
+    page = _dictionary("shown", stored)
+    method = page.get("method")
+    if not isinstance(method, str) or method not in _KEPT:
+        raise ValueError(f"method of shown must be one of {', '.join(_KEPT)}, got {brief(method)}")
+    kept, check = _KEPT[method]
+    for field in ("documents", kept):
+        value = page.get(field)
+        if not isinstance(value, list | tuple) or not 0 < len(value) <= _PLACES:
+            raise ValueError(f"{field} of shown must be a list of 1 to {_PLACES:,}, got {brief(value)}")
+    documents = {str(_document("a document of shown", document)) for document in page["documents"]}
+    if len(documents) < len(page["documents"]):
+        raise ValueError("the documents of shown must differ")
+    for value in page[kept]:
+        check(value)
+    fields = ["method", "documents", kept]
+    if page.get("lists") is not None:
+        _check_lists(page["lists"])
+        fields.append("lists")
+    return Interleaved.from_dict({field: page[field] for field in fields})
+
+
+def _check_lists(lists: Any) -> None:
+    """The best documents of both rankers, for people who look; nothing is concluded from them."""
+    if not isinstance(lists, list | tuple) or len(lists) != 2:
+        raise ValueError(f"lists of shown must be two, of the first and the second, got {brief(lists)}")
+    for found in lists:
+        if not isinstance(found, list | tuple) or len(found) > _PLACES:
+            raise ValueError(f"each of the lists of shown must be a list of up to {_PLACES:,}, got {brief(found)}")
+        for document in found:
+            _document("a document of the lists of shown", document)
+
+
+def _check_team(value: Any) -> None:
+    if value not in ("first", "second", None):
+        raise ValueError(f"a team of shown must be first, second or null, got {brief(value)}")
+
+
+def _check_probability(value: Any) -> None:
+    if number("a probability of shown", value) > 1:
+        raise ValueError(f"a probability of shown must be at most 1, got {brief(value)}")
+
+
+def _check_credit(value: Any) -> None:
+    number("a credit of shown", value, at_least=-1e6, below=1e6)
+
+
+def _check_places(value: Any) -> None:
+    if not isinstance(value, list | tuple) or len(value) != 2:
+        raise ValueError(f"the places of a document of shown must be two, got {brief(value)}")
+    for place in value:
+        if place is not None and whole("a place of shown", place) >= 2**31 - 1:
+            raise ValueError(f"a place of shown must be below 2**31 - 1, got {place}")
+
+
+# What each method needs to credit a click.
+_KEPT: dict[str, tuple[str, Callable[[Any], None]]] = {
+    "probabilistic": ("probabilities", _check_probability),
+    "team_draft": ("teams", _check_team),
+    "balanced": ("places", _check_places),
+    "optimized": ("credits", _check_credit),
+}

@@ -1,0 +1,164 @@
+"""What this process knows of a tournament that it plays: never more than the disk does."""
+
+import logging
+import threading
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from itertools import islice
+from time import time as now
+from typing import Any
+
+from rankduel.errors import StorageError
+from rankduel.interleaving import interleaving_from
+from rankduel.live.results import Counts
+from rankduel.live.rules.attribution import Attribution
+from rankduel.live.rules.events import Event
+from rankduel.live.runtime.known_queries import KnownQueries
+from rankduel.live.runtime.state import State
+from rankduel.live.runtime.tickets import Tickets
+from rankduel.live.storage.contract import CounterDelta, Entry, Storage
+from rankduel.live.storage.writer import Writer
+
+__all__ = ["TournamentRuntime"]
+
+SNAPSHOT_INTERVAL_EVENTS = 50_000  # events: the most that opening has to replay, in less than half a second
+_log = logging.getLogger("rankduel")
+
+
+class TournamentRuntime:
+    """The state in memory, and how it follows the journal. Whoever reads `state` holds `lock`.
+
+    A bandit that raises is a `failure`: nothing is learnt any more, all is still written, and users see the baseline.
+    """
+
+    def __init__(self, name: str, writer: Writer, state: State, snapshot_at: int) -> None:
+        self.name = name
+        self.writer = writer
+        self.storage: Storage = writer.storage
+        self.state = state
+        self.lock = threading.RLock()
+        self.method = interleaving_from(state.settings.interleaving)
+        self.tickets = Tickets(name, self.storage.secret)
+        self.queries = None if self.storage.shared else KnownQueries(self.storage, name, self.lock)
+        self.failure: Exception | None = None
+        self.maintenance_failure: str | None = None  # what fails in it, as of the last run
+        self.closed = False
+        self.counters = self.storage.counts(name)  # as far as they are durable
+        self.unwritten = 0  # duels issued that the counters do not know yet
+        self.snapshot_failure: Exception | None = None  # of the last attempt to write one
+        self._snapshot_at = snapshot_at  # the event of the last snapshot that is stored
+        self._rules: tuple[dict[str, Any] | None, Attribution] = {}, Attribution()
+        if self.queries is not None:
+            with suppress(StorageError):  # maintenance goes on with it, and reports what fails
+                self.queries.load()
+
+    def check(self) -> None:
+        """Raise if nothing can be written any more."""
+        self.writer.check()
+        if self.closed:
+            raise StorageError(f"tournament {self.name!r} is closed")
+
+    @property
+    def failing(self) -> Exception | None:
+        """Why users see the baseline though the tournament runs: the storage or the bandit has failed."""
+        damage = self.storage.damage
+        return self.failure or self.writer.failure or (None if damage is None else StorageError(damage))
+
+    def fail(self, error: Exception) -> None:
+        """The bandit has raised."""
+        self.failure = error
+        _log.error("%s: the bandit has failed, the baseline is served: %r", self.name, error)
+
+    def time(self) -> float:
+        """Now; if the clock was set back, as late as the last event."""
+        return max(now(), self.state.time)
+
+    @property
+    def attribution(self) -> Attribution:
+        """How what users do becomes the outcome of a duel."""
+        given, rules = self._rules
+        if given is not self.state.settings.attribution:
+            given = self.state.settings.attribution
+            rules = Attribution.from_dict(given or {})
+            self._rules = given, rules
+        return rules
+
+    @property
+    def actions(self) -> frozenset[str]:
+        """The actions that attribution or a guardrail names. Each has a counter; all others share one."""
+        rails = (rail["action"] for rail in self.state.settings.guardrails)
+        return frozenset((*self.attribution.actions, *rails))
+
+    def counts(self) -> Counts:
+        """What became of all duels."""
+        return Counts.of(self.counters)
+
+    # The journal goes on
+
+    def write(self, entries: Sequence[Entry]) -> list[Any]:
+        """Write entries; their results, when they are durable."""
+        return self.writer.put(self.name, entries).result()
+
+    def happened(self, events: list[Event], counts: dict[str, int]) -> None:
+        """A commit is durable: learn from it."""
+        if events and events[0].number > self.state.number + 1:  # others have written, too
+            self.follow()
+        if counts.get("recovered asks"):  # their queries have duels that nobody here has seen
+            self.storage.rest(at_once=True)
+        with self.lock:
+            for name, by in counts.items():
+                self.counters[name] = self.counters.get(name, 0) + by
+            self.unwritten = max(0, self.unwritten - counts.get("issued", 0))
+            self._learn(events)
+        self.take_snapshot(SNAPSHOT_INTERVAL_EVENTS)
+
+    def follow(self) -> None:
+        """Take in what others have written to the journal; nobody waits for the storage meanwhile."""
+        events = self.storage.read(self.name, self.state.number)
+        while some := list(islice(events, 1000)):
+            with self.lock:
+                self._learn(some)
+        self.take_snapshot(SNAPSHOT_INTERVAL_EVENTS)
+
+    def count_again(self) -> None:
+        """Take in the counters of all processes."""
+        self.counters = self.storage.counts(self.name)
+
+    def recover(self) -> None:
+        """If the storage has failed, see whether it is possible again."""
+        if self.writer.failure is not None:
+            self.write([CounterDelta({"recoveries": 1})])
+            self.unwritten = 0  # what was not written will not be
+
+    def _learn(self, events: Iterable[Event]) -> None:
+        state = self.state
+        if self.failure is not None:
+            return
+        try:
+            for event in events:
+                if event.number > state.number:
+                    state.apply(event)
+        except StorageError:
+            raise
+        except Exception as error:
+            self.fail(error)
+
+    def take_snapshot(self, every: int = 1) -> None:
+        """Write a snapshot, so that opening is quick, if so many events have come since the last one.
+
+        All that a snapshot saves is replay: if it cannot be written, that is noted, and tried again after a tenth of
+        `SNAPSHOT_INTERVAL_EVENTS` events.
+        """
+        if self.failure is not None or self.state.number - self._snapshot_at < every:
+            return
+        self._snapshot_at = self.state.number
+        try:
+            if self.storage.leads(self.name):
+                with self.lock:
+                    snapshot = self.state.to_snapshot()
+                self.storage.write_snapshot(self.name, snapshot)
+                self.snapshot_failure = None
+        except Exception as error:
+            self._snapshot_at -= SNAPSHOT_INTERVAL_EVENTS - SNAPSHOT_INTERVAL_EVENTS // 10
+            self.snapshot_failure = error
+            _log.warning("%s: no snapshot was written: %s", self.name, error)

@@ -1,0 +1,219 @@
+"""A tournament as the fold over its journal: the same events, in the same order, give the same state, bit for bit."""
+
+import json
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import replace
+from hashlib import blake2b
+from itertools import islice
+from typing import Any, Self
+
+from rankduel.bandits import Bandit, stored_bandit
+from rankduel.errors import BrokenTournament, SnapshotError, StorageError
+from rankduel.live.rules.events import Event
+from rankduel.live.settings import DIALS, Settings
+from rankduel.live.storage.contract import Snapshot, Storage
+from rankduel.randomness import bit_generator, subseed
+from rankduel.types import Duel, Outcome
+
+__all__ = ["State", "load_state"]
+
+_SEEDS = 2**48 - 1
+_COIN = 2**48
+_SCHEMA = 1  # of what a snapshot holds beside the bandit
+Odds = tuple[float, float] | None  # of the two sides to be chosen, where the bandit must know
+_OUTCOMES = {  # as it was told, and as it is where the sides were swapped
+    "first": (Outcome.FIRST, Outcome.SECOND),
+    "second": (Outcome.SECOND, Outcome.FIRST),
+    "tie": (Outcome.TIE, Outcome.TIE),
+}
+
+
+class State:
+    """Everything that is learnt in a tournament. Only `apply` changes it."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.bandit: Bandit = stored_bandit(settings.bandit, len(settings.rankers), seed=settings.seed)
+        self.rankers = list(settings.rankers)
+        self.arms = {ranker: arm for arm, ranker in enumerate(self.rankers)}
+        self.retired: set[int] = set()
+        self.paused: set[int] = set()  # rankers
+        self.status = "running"  # or paused, or stopped
+        self.number = 0  # of the last event
+        self.time = 0.0  # of the last event
+        self.wins: dict[tuple[int, int], int] = {}  # of the first over the second
+        self.ties: dict[tuple[int, int], int] = {}  # the smaller arm first
+        self._keyed = blake2b(key=subseed(settings.seed, "luck").to_bytes(16, "little"), digest_size=7)
+
+    @classmethod
+    def replay(cls, events: Iterable[Event]) -> Self:
+        """The state after these events, from the first on."""
+        remaining = iter(events)
+        created = next(remaining)
+        state = cls(Settings.from_dict(created.body))
+        state.number, state.time = created.number, created.time
+        state.apply_all(remaining)
+        return state
+
+    def apply_all(self, events: Iterable[Event]) -> None:
+        """Take in events, in their order; BrokenTournament if one cannot be applied."""
+        for event in events:
+            try:
+                self.apply(event)
+            except Exception as error:
+                why = f"{type(error).__name__}: {error}"
+                raise BrokenTournament(f"event {event.number} ({event.kind}) cannot be replayed: {why}") from error
+
+    def begin(self, session: int) -> None:
+        """Choose duels with random numbers that no other session has."""
+        stream = bit_generator(subseed(self.settings.seed, f"session {session}"), "bandit")
+        self.bandit.random.bit_generator.state = stream.state
+
+    def choose(self, id: str) -> tuple[int, int, Odds, int]:
+        """The sides of the next duel, which will have this id, their odds, and what makes its page.
+
+        It changes nothing that is learnt.
+        """
+        _, first, second, odds = self.bandit.propose()
+        luck = self._luck(id)
+        if luck & _COIN:
+            return first, second, odds, luck & _SEEDS
+        return second, first, odds and odds[::-1], luck & _SEEDS
+
+    def seed_of(self, id: str) -> int:
+        """What makes the page of a duel; 48 bits, exact in any JSON."""
+        return self._luck(id) & _SEEDS
+
+    def _luck(self, id: str) -> int:
+        """All that chance decides of a duel after the bandit has chosen: the same for the same duel.
+
+        One bit of it is a coin that swaps the sides. So each side wins half of the duels, whatever the bandit and the
+        rankers are; that can be checked.
+        """
+        luck = self._keyed.copy()
+        luck.update(id.encode())
+        return int.from_bytes(luck.digest(), "little")
+
+    def apply(self, event: Event) -> None:
+        """Take in one event."""
+        body = event.body
+        match event.kind:
+            case "told":
+                self._tell(body)
+            case "paused" | "stopped":
+                self.status = event.kind
+            case "started":
+                self.status = "running"
+            case "configured":
+                changes = {name: body[name] for name in DIALS if name in body}
+                if "guardrails" in changes:
+                    changes["guardrails"] = tuple(changes["guardrails"])
+                self.settings = replace(self.settings, **changes)
+            case "added":
+                self._add([ranker for ranker in body["rankers"] if ranker not in self.arms])
+            case "retired" | "ranker_paused" | "ranker_started":
+                self._change_ranker(event.kind, self.arms[body["ranker"]])
+            case "voided" | "quarantined":
+                pass  # nothing is learnt from it
+            case kind:
+                raise StorageError(f"event {event.number} is of an unknown kind, {kind!r}")
+        self.number, self.time = event.number, event.time
+
+    def _tell(self, body: dict[str, Any]) -> None:
+        first, second, told = body["first"], body["second"], body["outcome"]
+        odds = tuple(body["propensity"]) if "propensity" in body else None
+        outcome, swapped = _OUTCOMES[told]
+        if self._luck(body["duel"]) & _COIN:
+            self.bandit.adopt(Duel(self.bandit.told + 1, first, second, odds), outcome)
+        else:
+            self.bandit.adopt(Duel(self.bandit.told + 1, second, first, odds and odds[::-1]), swapped)
+        if told == "tie":
+            pair = (first, second) if first < second else (second, first)
+            self.ties[pair] = self.ties.get(pair, 0) + 1
+        else:
+            pair = (first, second) if told == "first" else (second, first)
+            self.wins[pair] = self.wins.get(pair, 0) + 1
+
+    # Of two operators who do the same at the same time, the second does nothing.
+
+    def _add(self, rankers: list[str]) -> None:
+        if rankers:
+            self.changeable("add")(len(rankers))
+        for ranker in rankers:
+            self.arms[ranker] = len(self.rankers)
+            self.rankers.append(ranker)
+
+    def _change_ranker(self, kind: str, arm: int) -> None:
+        if arm not in self.bandit.alive:
+            return
+        if kind == "retired" and self.bandit.n_alive > 1:
+            self.changeable("retire")(arm)
+            self.retired.add(arm)
+        elif kind == "ranker_paused" and arm not in self.paused:
+            self.changeable("pause")(arm)
+            self.paused.add(arm)
+        elif kind == "ranker_started" and arm in self.paused:
+            self.changeable("resume")(arm)
+            self.paused.discard(arm)
+
+    def changeable(self, method: str) -> Any:
+        """A method that only some bandits have: arms that come and go."""
+        found = getattr(self.bandit, method, None)
+        if found is None:
+            raise ValueError(f"{type(self.bandit).__name__} cannot {method} rankers once it is made")
+        return found
+
+    # Snapshots
+
+    def to_snapshot(self) -> Snapshot:
+        """All of it, as a snapshot."""
+        state = {
+            "schema": _SCHEMA,
+            "settings": self.settings.to_dict(),
+            "rankers": self.rankers,
+            "retired": sorted(self.retired),
+            "paused": sorted(self.paused),
+            "status": self.status,
+            "time": self.time,
+            "wins": [[*pair, count] for pair, count in sorted(self.wins.items())],
+            "ties": [[*pair, count] for pair, count in sorted(self.ties.items())],
+        }
+        return Snapshot(self.number, json.dumps(state, separators=(",", ":")), self.bandit.snapshot())
+
+    @classmethod
+    def from_snapshot(cls, snapshot: Snapshot) -> Self:
+        """The state of a snapshot; SnapshotError if another version has made it."""
+        stored = json.loads(snapshot.state)
+        if stored["schema"] != _SCHEMA:
+            raise SnapshotError(f"snapshot has schema {stored['schema']}, this version of rankduel reads {_SCHEMA}")
+        state = cls(Settings.from_dict(stored["settings"]))
+        state.bandit = type(state.bandit).restore(snapshot.bandit)
+        state.number, state.time, state.status = snapshot.number, stored["time"], stored["status"]
+        state.rankers = stored["rankers"]
+        if state.bandit.n_arms != len(state.rankers):
+            raise SnapshotError(f"snapshot has {state.bandit.n_arms} arms for {len(state.rankers)} rankers")
+        state.arms = {ranker: arm for arm, ranker in enumerate(state.rankers)}
+        state.retired, state.paused = set(stored["retired"]), set(stored["paused"])
+        state.wins = {(first, second): count for first, second, count in stored["wins"]}
+        state.ties = {(first, second): count for first, second, count in stored["ties"]}
+        return state
+
+
+def load_state(storage: Storage, name: str) -> tuple[State, int]:
+    """From the newest snapshot that can be read, and the events after it; or from all events.
+
+    The second result is the number of the event at which that snapshot was taken, 0 where there is none.
+    """
+    last = storage.last(name)
+    state, snapshot_at = None, 0
+    for snapshot in storage.snapshots(name):
+        with suppress(SnapshotError, ValueError, LookupError):
+            if snapshot.number <= last:
+                state, snapshot_at = State.from_snapshot(snapshot), snapshot.number
+                break
+    events = storage.read(name, snapshot_at)
+    if state is None:
+        state = State.replay(islice(events, 1))
+    state.apply_all(events)
+    return state, snapshot_at

@@ -1,0 +1,78 @@
+"""Open storages of this process: tournaments in the same storage share one writer and one maintenance thread."""
+
+import logging
+import os
+import threading
+from collections.abc import Callable
+
+from rankduel.errors import TournamentExists
+from rankduel.live.storage.contract import storage_at
+from rankduel.live.storage.writer import Writer
+
+__all__ = ["acquire", "release", "schedule_maintenance"]
+
+_MAINTENANCE_INTERVAL_SECONDS = 0.25
+
+_log = logging.getLogger("rankduel")
+_lock = threading.RLock()
+_open: dict[str, "_OpenStorage"] = {}  # by process and canonical address
+
+
+class _OpenStorage:
+    """The writer of a storage, the tournaments in it that are open, and the thread that runs their maintenance."""
+
+    def __init__(self, url: str) -> None:
+        self.writer = Writer(storage_at(url))
+        self.maintenance: dict[str, Callable[[], object]] = {}  # by tournament
+        self.closing = threading.Event()
+        threading.Thread(target=self._run_maintenance, name="rankduel maintenance", daemon=True).start()
+
+    def _run_maintenance(self) -> None:
+        while not self.closing.wait(_MAINTENANCE_INTERVAL_SECONDS):
+            self.writer.storage.rest()
+            for name, run_due in list(self.maintenance.items()):
+                try:
+                    run_due()
+                except Exception:
+                    _log.exception("%s: maintenance failed", name)
+
+
+def acquire(url: str, tournament: str) -> Writer:
+    """Open a storage, or share it, for a tournament that is not open in this process yet. `release` it at the end."""
+    with _lock:
+        key = _canonical(url)
+        if key in _open and tournament in _open[key].maintenance:
+            raise TournamentExists(f"{tournament!r} is open in this process already: share that object between threads")
+        if key not in _open:
+            _open[key] = _OpenStorage(url)
+        opened = _open[key]
+        opened.maintenance[tournament] = lambda: None
+        return opened.writer
+
+
+def schedule_maintenance(writer: Writer, tournament: str, run_due: Callable[[], object]) -> None:
+    """Call `run_due` four times a second, until the tournament is released."""
+    with _lock:
+        for opened in _open.values():
+            if opened.writer is writer:
+                opened.maintenance[tournament] = run_due
+
+
+def release(writer: Writer, tournament: str) -> None:
+    """Let go of a storage; the last tournament closes it."""
+    with _lock:
+        for key, opened in list(_open.items()):
+            if opened.writer is writer:
+                opened.maintenance.pop(tournament, None)
+                writer.listeners.pop(tournament, None)
+                writer.storage.resign(tournament)
+                if not opened.maintenance:
+                    del _open[key]
+                    opened.closing.set()
+                    writer.close()
+
+
+def _canonical(url: str) -> str:
+    """The same key for all ways to write the address of a file; another one after a fork."""
+    scheme, slashes, path = str(url).partition(":///")
+    return f"{os.getpid()} {scheme}{slashes}{os.path.realpath(path) if scheme == 'sqlite' else path}"

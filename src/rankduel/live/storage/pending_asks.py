@@ -1,0 +1,76 @@
+"""Duels that were asked for a moment ago: most are told soon, and then written once, with what became of them."""
+
+from collections.abc import Iterable, Sequence
+from time import monotonic
+
+from rankduel.live.rules.duels import DuelRow
+from rankduel.live.storage.contract import REFERS_TO_DUEL, CounterDelta, Entry
+
+__all__ = ["PendingAsks"]
+
+_PLAIN = frozenset({*REFERS_TO_DUEL, CounterDelta})  # entries that mean the duels they name and no others
+
+Leaving = dict[str, list[Entry]]  # where those that leave the tray are put, by their tournament
+
+
+class PendingAsks:
+    """Holds duels back until an entry names them, for once or twice so many seconds at most.
+
+    >>> from rankduel.live.storage.contract import Tell
+    >>> pending = PendingAsks(0.05)
+    >>> rows = [DuelRow(1, number, None, None, 4, 2, None, None, issued=0.0, expires=60.0) for number in (1, 2, 3)]
+    >>> pending.put("search", rows)
+    >>> tell = Tell(1, 2, None, "tie", time=5.0)
+    >>> taken = {}
+    >>> pending.before([("search", [tell])], taken)
+    >>> taken == {"search": [rows[1]]}
+    True
+    >>> len(pending)
+    2
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._new: dict[tuple[str, int, int], DuelRow] = {}  # by tournament, session and number
+        self._old: dict[tuple[str, int, int], DuelRow] = {}  # two generations: at a turn, the new one becomes old
+        self._turn = 0.0
+
+    def __len__(self) -> int:
+        return len(self._new) + len(self._old)
+
+    def put(self, tournament: str, rows: Iterable[DuelRow]) -> None:
+        """Hold these back."""
+        if not self._new and not self._old:
+            self._turn = monotonic() + self._seconds
+        for row in rows:
+            self._new[tournament, row.session, row.number] = row
+
+    def before(self, puts: Iterable[tuple[str, Sequence[Entry]]], taken: Leaving) -> None:
+        """Take what must be written before these entries: the duels that they name; all, if they may mean any."""
+        for tournament, entries in puts:
+            kinds = set(map(type, entries))
+            if not kinds or not kinds <= _PLAIN:
+                self.empty(taken)
+                return
+            for entry in entries if self else ():
+                if isinstance(entry, REFERS_TO_DUEL):
+                    key = tournament, entry.session, entry.number
+                    row = self._new.pop(key, None) or self._old.pop(key, None)
+                    if row is not None:
+                        taken.setdefault(tournament, []).append(row)
+
+    def empty(self, taken: Leaving) -> None:
+        """Take everything."""
+        self.turn(taken)
+        self.turn(taken)
+
+    def turn(self, taken: Leaving) -> None:
+        """Take what was here before the last turn."""
+        for (tournament, _, _), row in self._old.items():
+            taken.setdefault(tournament, []).append(row)
+        self._new, self._old, self._turn = {}, self._new, monotonic() + self._seconds
+
+    @property
+    def left(self) -> float | None:
+        """Seconds until the next turn is due; None if there is nothing to wait for."""
+        return self._turn - monotonic() if self else None

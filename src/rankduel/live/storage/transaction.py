@@ -1,0 +1,377 @@
+"""The entries of one tournament in a transaction: what they do to duels, journal and counters."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rankduel.errors import StorageError
+from rankduel.live.rules.duels import OPEN, DuelRow, Status, apply_outcome
+from rankduel.live.rules.events import Event
+from rankduel.live.storage.contract import (
+    REFERS_TO_DUEL,
+    Change,
+    CounterDelta,
+    Created,
+    Entry,
+    ExpireDue,
+    Fail,
+    Opened,
+    Show,
+    SignalRow,
+    Tell,
+    TellResult,
+    Void,
+    tell_result,
+)
+from rankduel.live.storage.schema import COLUMNS, SIGNAL_COLUMNS, Database, text
+
+__all__ = ["NON_DURABLE", "MAX_SIGNALS_PER_DUEL", "TournamentTransaction", "Taken"]
+
+MAX_SIGNALS_PER_DUEL = 200
+
+NON_DURABLE = frozenset({DuelRow, CounterDelta})  # entries that may be lost in a crash
+_VOUCHED = (Tell, Show)  # entries that may bring the duel they name
+_MARKS = ", ".join("?" * len(DuelRow._fields))
+_DUELS = f"INSERT INTO duels (tournament, {COLUMNS}) VALUES (?, {_MARKS}) ON CONFLICT"
+_INSERT = f"{_DUELS} DO NOTHING"
+_UPDATE = (  # many rows at once, as an INSERT takes them
+    f"{_DUELS} (tournament, session, number) DO UPDATE "
+    "SET state = excluded.state, outcome = excluded.outcome, page = excluded.page"
+)
+_SIGNALS = (
+    f"INSERT INTO signals (tournament, {', '.join(SIGNAL_COLUMNS)}) "
+    f"VALUES ({', '.join('?' * (1 + len(SIGNAL_COLUMNS)))})"
+)
+
+
+Key = tuple[int, int]  # session and number of a duel
+
+
+class Taken(Exception):  # noqa: N818 - not an error: it is tried again
+    """A duel that was asked for is there already, or its query has another one: by a ticket, or another process."""
+
+
+class TournamentTransaction:
+    """The entries of one tournament in a transaction."""
+
+    def __init__(self, storage: Database, name: str, entries: Sequence[Entry], *, at_once: bool) -> None:
+        self.storage = storage
+        self.at_once = at_once
+        self.name = name
+        self.number, self.time = 0, 0.0  # where the journal ends, once it is locked
+        self.entries = entries
+        self.results: list[Any] = [None] * len(entries)
+        self.events: list[Event] = []
+        self.counts: Counter[str] = Counter()
+        self.duels: dict[Key, DuelRow] = {}  # those that entries name, as they are now
+        self.issued: dict[Key, None] = {}  # those of them that are in no table yet, in their order
+        self.changed: dict[Key, None] = {}  # and those that have changed since they were written
+        self.signals: dict[int, SignalRow] = {}  # by their place
+        # How many duels were told: by their state before and after, the outcome, and the delay.
+        self.settled: Counter[tuple[str, str, str | None, int]] = Counter()
+
+    def write(self) -> None:
+        """Take in all entries, in their order, and write what has changed."""
+        self.owner = self.storage.owner(self.name)
+        kinds = set(map(type, self.entries))
+        if self.owner < 0 or not kinds <= NON_DURABLE:
+            self._lock()
+        before = self.number
+        self._issue()
+        self._find()
+        writers = {kind: getattr(self, _WRITERS[kind]) for kind in kinds if kind in _WRITERS}
+        for place, entry in enumerate(self.entries):
+            if isinstance(entry, SignalRow):
+                self._signal(place, entry)
+            elif not isinstance(entry, DuelRow):
+                self.results[place] = writers[type(entry)](entry)
+        self._save_signals()
+        self._save_duels()
+        self._count_settled()
+        self._save(before)
+
+    def _lock(self) -> None:
+        """Where the journal ends; nobody else writes to it until the transaction is over."""
+        storage = self.storage
+        find = f"SELECT id, number, time FROM tournaments WHERE name = ? {storage.locked}"
+        found = storage.fetch(find, (self.name,))
+        if not found:
+            if not isinstance(self.entries[0], Created):
+                raise StorageError(f"no tournament {self.name!r} in {storage.url}")
+            # Another process may create it at the same moment: then this one finds it.
+            storage.write(
+                "INSERT INTO tournaments (name, number, time, session) VALUES (?, 0, 0, 0) ON CONFLICT DO NOTHING",
+                [(self.name,)],
+            )
+            found = storage.fetch(find, (self.name,))
+        self.owner, self.number, self.time = found[0]
+
+    def _issue(self) -> None:
+        """The duels that were asked for: they are written at once, or when it is known what became of them.
+
+        In the first case, a duel is given up for the one that its query has already; in the second, that is `Taken`.
+        """
+        rows = [entry for entry in self.entries if isinstance(entry, DuelRow)]
+        theirs: dict[str, DuelRow] = {}
+        if not self.at_once:
+            self.duels = {row[:2]: row for row in rows}
+            if len(self.duels) < len(rows):
+                raise Taken
+            self.issued = dict.fromkeys(self.duels)
+        elif rows:
+            rows.sort(key=lambda row: row.query or "")  # no two processes wait for each other
+            if self._insert(rows) < len(rows):
+                queries = [row.query for row in rows if row.query is not None]
+                for found in self.storage.fetch(self.storage.find_queries, (text(queries), self.owner)):
+                    theirs[found[2]] = DuelRow(*found)
+        for place, entry in enumerate(self.entries):
+            if isinstance(entry, DuelRow):
+                self.results[place] = theirs.get(entry.query or "", entry)
+
+    def _insert(self, rows: Sequence[DuelRow]) -> int:
+        """Write those that are not there, neither they nor another one of their query; how many they were."""
+        new = self.storage.run_many(_INSERT, [(self.owner, *row) for row in rows])
+        self.counts["issued"] += new
+        return new
+
+    def _find(self) -> None:
+        """The duels that entries name; those that only a ticket knows are written now."""
+        named = [entry for entry in self.entries if isinstance(entry, REFERS_TO_DUEL)]
+        unknown = [entry for entry in named if entry[:2] not in self.duels]
+        self._look_up({entry[:2] for entry in unknown})
+        for entry in unknown:
+            key = entry[:2]
+            if key in self.duels or not isinstance(entry, _VOUCHED) or (row := entry.row) is None:
+                continue
+            if self._has_rankers(row):  # a ticket may be newer than a storage that was restored from a backup
+                self.counts["recovered asks"] += 1
+                if not self._insert([row]) and row.query is not None:  # the query has another duel by now
+                    row = row._replace(query=None)
+                    self._insert([row])
+                self.duels[key] = row
+
+    def _by_session(self, keys: Iterable[Key]) -> list[tuple[str, int, int]]:
+        """Duels as the statements of `Database` that find many take them."""
+        sessions: dict[int, list[int]] = {}
+        for session, number in keys:
+            sessions.setdefault(session, []).append(number)
+        return [(text(numbers), self.owner, session) for session, numbers in sessions.items()]
+
+    def _look_up(self, keys: Iterable[Key]) -> None:
+        if given := self._by_session(keys):
+            for found in self.storage.fetch_each(self.storage.find_numbers, given):
+                if self._has_rankers(row := DuelRow(*found)):
+                    self.duels[row[:2]] = row
+
+    def _has_rankers(self, row: DuelRow) -> bool:
+        """Whether the tournament has both rankers of a duel: an event that names others could never be replayed."""
+        needed = max(row.first, row.second)
+        known = self.storage.ranker_counts
+        if needed >= known.get(self.name, 0):  # rankers are added and never removed: a count can only be too low
+            known[self.name] = self._count_rankers()
+        return needed < known[self.name]
+
+    def _count_rankers(self) -> int:
+        added = "kind <> 'told' AND kind IN ('created', 'added')"  # in these words, an index is used
+        statement = f"SELECT body FROM {self.storage.changed} WHERE tournament = ? AND {added}"
+        bodies = self.storage.fetch(statement, (self.owner,))
+        return len({ranker for (body,) in bodies for ranker in json.loads(body)["rankers"]})
+
+    def _tell(self, entry: Tell) -> TellResult:
+        session, number, _, outcome, time, page = entry
+        key = session, number
+        row = self.duels.get(key)
+        status, after = apply_outcome(row, outcome, max(time, self.time), page)
+        if after is None or row is None:
+            self.counts[status] += status is not Status.LATE
+            return tell_result(status, None if row is None else row.outcome)
+        self._becomes(key, after)
+        self.settled[row.state, after.state, outcome, _delay(time - row.issued)] += 1
+        if after.state == "told":
+            body = {"duel": f"{session}-{number}", "first": row.first, "second": row.second, "outcome": outcome}
+            if row.first_propensity is not None:
+                body["propensity"] = [row.first_propensity, row.second_propensity]
+            self._happens(time, "told", body)
+        return tell_result(status, outcome)
+
+    def _becomes(self, key: Key, row: DuelRow) -> None:
+        """A duel changes."""
+        self.duels[key] = row
+        if key not in self.issued:
+            self.changed[key] = None
+
+    def _count_settled(self) -> None:
+        for (before, after, outcome, delay), duels in self.settled.items():
+            self.counts[after] += duels
+            self.counts["pages"] += duels * (before == "issued")
+            self.counts[f"delay {delay}"] += duels
+            if after == "told":
+                self.counts[f"outcome {outcome}"] += duels
+            elif after == "late":
+                self.counts["expired"] += duels * (before in OPEN)
+
+    def _show(self, entry: Show) -> Status:
+        key = entry[:2]
+        row = self.duels.get(key)
+        if row is None:
+            return Status.UNKNOWN
+        if row.state != "issued":
+            same = row.page is None or row.page.startswith(entry.page[:-1])  # one that was told has its clicks, too
+            return Status.DUPLICATE if same else Status.CONFLICT
+        if max(entry.time, self.time) >= row.expires:
+            return Status.LATE
+        self._becomes(key, row._replace(state="shown", page=entry.page))
+        self.counts["shown"] += 1
+        self.counts["pages"] += 1
+        return Status.ACCEPTED
+
+    def _void(self, entry: Void) -> str | None:
+        key = entry[:2]
+        row = self.duels.get(key)
+        if row is None:
+            return None
+        if row.state in OPEN:
+            self._becomes(key, row._replace(state="void"))
+            self.counts["void"] += 1
+            self._happens(entry.time, "voided", entry.body)
+        return row.state
+
+    def _fail(self, entry: Fail) -> str | None:
+        key = entry[:2]
+        row = self.duels.get(key)
+        if row is None:
+            return None
+        if row.state in OPEN:
+            self._becomes(key, row._replace(state="failed", page=entry.page))
+            self.counts["failed"] += 1
+        return row.state
+
+    def _create(self, entry: Created) -> Event | None:
+        return None if self.number else self._happens(entry.time, "created", entry.settings)
+
+    def _open(self, entry: Opened) -> int:
+        statement = "UPDATE tournaments SET session = session + 1 WHERE id = ? RETURNING session"
+        session: int = self.storage.fetch(statement, (self.owner,))[0][0]
+        return session
+
+    def _change(self, entry: Change) -> Event:
+        return self._happens(entry.time, entry.kind, entry.body)
+
+    def _note(self, entry: CounterDelta) -> None:
+        self.counts.update(entry.counts)
+
+    def _signal(self, place: int, signal: SignalRow) -> None:
+        row = self.duels.get((signal.session, signal.number))
+        if row is not None and row.state in OPEN:
+            self.signals[place] = signal
+        else:
+            self.counts["late signals"] += row is not None
+            self.counts["orphan signals"] += row is None
+            self.results[place] = Status.UNKNOWN if row is None else Status.LATE
+
+    def _sweep(self, entry: ExpireDue) -> int:
+        self._save_duels()  # what was told in this transaction does not expire
+        time = max(entry.time, self.time)
+        statement = (
+            "UPDATE duels SET state = 'expired' WHERE tournament = ? AND state IN ('issued', 'shown') AND expires <= ?"
+        )
+        gone = self.storage.run_many(statement, [(self.owner, time)])
+        self.counts["expired"] += gone
+        for key, row in self.duels.items():
+            if row.state in OPEN and row.expires <= time:
+                self.duels[key] = row._replace(state="expired")
+        return gone
+
+    def _happens(self, time: float, kind: str, body: dict[str, Any]) -> Event:
+        self.number += 1
+        self.time = max(time, self.time)
+        event = Event(self.number, self.time, kind, body)
+        self.events.append(event)
+        return event
+
+    def _save_signals(self) -> None:
+        """Store the new signals of each duel, up to its limit; the tournament is locked, so nobody else adds any.
+
+        Guardrails watch "pages with ...", which counts an action once for each page, however often it is signalled.
+        """
+        if not self.signals:
+            return
+        actions = self._stored_actions({signal[:2] for signal in self.signals.values()})
+        new: list[SignalRow] = []
+        for place, signal in self.signals.items():
+            seen = actions[signal[:2]]
+            if signal.key in seen:
+                self.counts["duplicate signals"] += 1
+                self.results[place] = Status.DUPLICATE
+            elif len(seen) >= MAX_SIGNALS_PER_DUEL:
+                self.counts["dropped signals"] += 1
+                self.results[place] = Status.LIMIT
+            else:
+                self.counts[f"action {signal.counted_as}"] += 1
+                self.counts[f"pages with {signal.counted_as}"] += signal.action not in seen.values()
+                self.results[place] = Status.ACCEPTED
+                seen[signal.key] = signal.action
+                new.append(signal)
+        if new:
+            self.storage.write(_SIGNALS, [(self.owner, *signal[: len(SIGNAL_COLUMNS)]) for signal in new])
+
+    def _stored_actions(self, keys: set[Key]) -> dict[Key, dict[str, str]]:
+        """The actions of the stored signals of these duels, by the key of the signal."""
+        found: dict[Key, dict[str, str]] = {key: {} for key in keys}
+        for session, number, key, action in self.storage.fetch_each(self.storage.find_signals, self._by_session(keys)):
+            found[session, number][key] = action
+        return found
+
+    def _save_duels(self) -> None:
+        issued, changed = ([self.duels[key] for key in keys] for keys in (self.issued, self.changed))
+        self.issued, self.changed = {}, {}
+        if issued and self._insert(issued) < len(issued):
+            raise Taken
+        if changed:
+            self.storage.write(_UPDATE, [(self.owner, *row) for row in changed])
+
+    def _save(self, before: int) -> None:
+        write = self.storage.write
+        if self.number > before:
+            lines = [(self.owner, event.number, event.time, event.kind, _body(event)) for event in self.events]
+            write("INSERT INTO journal (tournament, number, time, kind, body) VALUES (?, ?, ?, ?, ?)", lines)
+            write("UPDATE tournaments SET number = ?, time = ? WHERE id = ?", [(self.number, self.time, self.owner)])
+        grown = [(self.owner, name, by) for name, by in self.counts.items() if by]
+        if grown:
+            write(
+                "INSERT INTO counters (tournament, name, value) VALUES (?, ?, ?) "
+                "ON CONFLICT (tournament, name) DO UPDATE SET value = counters.value + excluded.value",
+                sorted(grown),
+            )
+
+
+_WRITERS = {
+    Created: "_create",
+    Opened: "_open",
+    Show: "_show",
+    Tell: "_tell",
+    Change: "_change",
+    Void: "_void",
+    Fail: "_fail",
+    ExpireDue: "_sweep",
+    CounterDelta: "_note",
+}
+
+
+def _body(event: Event) -> str:
+    """As JSON; outcomes, which are most of all, without the detour of an encoder."""
+    body = event.body
+    if event.kind != "told":
+        return text(body)
+    odds = "" if (given := body.get("propensity")) is None else f',"propensity":[{given[0]!r},{given[1]!r}]'
+    duel = f'"duel":"{body["duel"]}","first":{body["first"]},"second":{body["second"]}'
+    return f'{{{duel},"outcome":"{body["outcome"]}"{odds}}}'
+
+
+def _delay(seconds: float) -> int:
+    """How a delay is counted: the least of 1, 10, 100, ... seconds that it does not exceed."""
+    bound = 1
+    while bound < seconds:
+        bound *= 10
+    return bound

@@ -1,0 +1,94 @@
+"""One duel in full: both lists, the page, what users did on it, and why these two met."""
+
+import json
+from functools import partial
+from typing import Any
+
+from msgspec import Struct
+from msgspec.json import decode, encode
+
+from rankduel.dashboard import Known, known_of, rule_of, why_they_met
+from rankduel.live import DuelRow, Tournament, view_at
+from rankduel.live.rules.duels import numbers_of
+from rankduel.service.http.problems import Problem
+from rankduel.service.http.routing import Plain, Request, plain_json
+from rankduel.service.http.schemas import KnownDuel
+from rankduel.service.routes.read import duel_fields
+
+__all__ = ["DuelDetail", "show_duel"]
+
+
+class SignalOut(Struct):
+    """Something that a user did."""
+
+    time: float
+    action: str
+    object: str | None
+    position: int | None
+    dwell: float | None
+
+
+class DuelDetail(KnownDuel):
+    """A duel, with the page that was shown, what users did on it, and why these two met."""
+
+    page: dict[str, Any] | None  # its `lists` are the best documents of both rankers, where they were sent
+    failure: str | None  # why it could not be resolved
+    clicks: list[Any] | None  # the documents, where clicks were told; the others are signals
+    signals: list[SignalOut]
+    propensity: list[float] | None
+    rule: str  # how the algorithm chooses
+    why: str  # what was so of these two when they were chosen
+    known: Known | None  # of the two when it was asked for; None: it is too long ago
+
+
+class Explanation(Struct):
+    """Why the two rankers of a duel met: it never changes."""
+
+    why: str
+    known: Known | None
+
+
+async def show_duel(request: Request) -> Plain:
+    """One duel: both lists, the page, what users did, and why these two met."""
+    service, id = request.service, request.path["duel"]
+    t = await service.tournament(request.path["name"])
+    key = "duel", t.name, id
+    explained = await service.replays.answer(key, partial(_explained, t, id), version=lambda: "never changes")
+    return plain_json(await service.reads.answer(key, partial(_detail, t, id, explained)))
+
+
+def _explained(t: Tournament, id: str) -> bytes:
+    row = _row(t, id)
+    then = view_at(t.storage, t.name, row.issued)
+    return encode(Explanation(why_they_met(then, row), None if then is None else known_of(then, row)))
+
+
+def _detail(t: Tournament, id: str, explained: bytes) -> bytes:
+    row = _row(t, id)
+    explanation = decode(explained, type=Explanation)
+    page: dict[str, Any] | None = None if row.page is None else json.loads(row.page)
+    seen = t.storage.signals(t.name, row.session, row.number)
+    propensity = None
+    if row.first_propensity is not None and row.second_propensity is not None:
+        propensity = [row.first_propensity, row.second_propensity]
+    return encode(
+        DuelDetail(
+            **duel_fields(row, t.rankers),
+            failure=None if page is None else page.pop("failure", None),
+            clicks=None if page is None else page.pop("clicks", None),
+            page=page,
+            signals=[SignalOut(one.time, one.action, one.object, one.position, one.dwell) for one in seen],
+            propensity=propensity,
+            rule=rule_of(t.view().bandit),
+            why=explanation.why,
+            known=explanation.known,
+        )
+    )
+
+
+def _row(t: Tournament, id: str) -> DuelRow:
+    numbers = numbers_of(id)
+    row = None if numbers is None else t.storage.duel(t.name, *numbers)
+    if row is None:
+        raise Problem("unknown-duel", f"{t.name!r} has no such duel", value=id[:200])
+    return row

@@ -1,0 +1,239 @@
+"""What every storage does, on each database; and that both do the same."""
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import rankduel as rd
+from postgres.server import Server
+from rankduel.live import DuelRow, Event, Status, Storage, storage_at
+from rankduel.live.storage.contract import (
+    Change,
+    CounterDelta,
+    Created,
+    Entry,
+    ExpireDue,
+    KeyRow,
+    Opened,
+    Show,
+    SignalRow,
+    Snapshot,
+    Tell,
+    TellResult,
+    Void,
+)
+
+SETTINGS = {"rankers": ["a", "b", "c", "d", "e"]}
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/duels.db"
+    server: Server = request.getfixturevalue("postgres")
+    return server.empty()
+
+
+def row(number: int, query: str | None = None, **more: Any) -> DuelRow:
+    return DuelRow(1, number, query, None, 3, 4, None, None, 1.0, 9.0, **more)
+
+
+def test_what_is_committed_is_read(url: str) -> None:
+    storage = storage_at(url)
+    done = storage.commit({"x": [Created(0.0, SETTINGS), row(1, "q")], "y": [Created(0.0, SETTINGS)]})
+    assert done.results["x"][1] == row(1, "q")
+    done = storage.commit({"x": [Tell(1, 1, None, "tie", 2.0), Tell(1, 2, row(2), "first", 1.5)]})
+    assert done.results["x"] == [TellResult(Status.ACCEPTED, "tie"), TellResult(Status.ACCEPTED, "first")]
+    told = Event(2, 2.0, "told", {"duel": "1-1", "first": 3, "second": 4, "outcome": "tie"})
+    assert done.events["x"] == [told, Event(3, 2.0, "told", told.body | {"duel": "1-2", "outcome": "first"})]
+    counts = {
+        "issued": 1,
+        "told": 2,
+        "pages": 2,
+        "delay 1": 2,
+        "outcome tie": 1,
+        "outcome first": 1,
+        "recovered asks": 1,
+    }
+    assert done.counts["x"] == counts
+    assert storage.duel("x", 1, 1) == storage.duels_of("x", ["p", "q"])["q"] == row(1, "q", state="told", outcome="tie")
+    storage.close()
+    storage = storage_at(url)
+    assert storage.names() == ["x", "y"]
+    assert list(storage.read("x"))[:2] == [Event(1, 0.0, "created", SETTINGS), told]
+    assert [event.number for event in storage.read("x", 1)] == [2, 3]
+    assert list(storage.read("z")) == []
+    assert storage.duel("y", 1, 1) is storage.duel("x", 2, 1) is None
+    assert storage.duels_of("y", ["q"]) == {}
+    assert storage.counts("x") == counts | {"issued": 2}
+    assert [duel.number for duel in storage.duels("x", 5)] == [2, 1]
+    assert [duel.number for duel in storage.duels("x", 5, (1, 2))] == [1]
+    storage.close()
+
+
+def test_a_batch_is_written_whole_or_not_at_all(url: str) -> None:
+    storage = storage_at(url)
+    storage.commit({"x": [Created(0.0, SETTINGS)]})
+    with pytest.raises(rd.StorageError, match="no tournament 'y'"):
+        storage.commit({"x": [row(1), Tell(1, 1, None, "tie", 2.0)], "y": [ExpireDue(0.0)]})
+    assert [event.number for event in storage.read("x")] == [1]
+    assert storage.duel("x", 1, 1) is None
+    assert storage.counts("x") == {}
+    storage.close()
+
+
+def test_keys_are_kept(url: str) -> None:
+    storage = storage_at(url)
+    storage.add_key(KeyRow("k1", "site", "ask tell", "digest", 1.0))
+    other = storage_at(url, own=False)  # another process may make keys while the owner runs
+    other.add_key(KeyRow("k2", "anna", "admin", "digest", 2.0))
+    assert other.revoke_key("k1", 3.0)
+    assert not other.revoke_key("k1", 4.0)
+    other.close()
+    assert storage.keys() == [
+        KeyRow("k1", "site", "ask tell", "digest", 1.0, 3.0),
+        KeyRow("k2", "anna", "admin", "digest", 2.0),
+    ]
+    storage.close()
+
+
+def test_the_two_newest_snapshots_are_kept(url: str) -> None:
+    storage = storage_at(url)
+    storage.commit({"x": [Created(0.0, SETTINGS)], "y": [Created(0.0, SETTINGS)]})
+    storage.write_snapshot("y", Snapshot(1, "{}", b""))
+    for number in (1, 2, 3):
+        storage.write_snapshot("x", Snapshot(number, "{}", bytes([number])))
+    assert [snapshot.number for snapshot in storage.snapshots("x")] == [3, 2]
+    assert len(list(storage.snapshots("y"))) == 1
+    storage.close()
+
+
+def test_of_a_tell_and_a_sweep_together_the_first_one_counts(url: str) -> None:
+    """Also in one transaction: no duel is both told and expired."""
+    storage = storage_at(url)
+    tells = {number: Tell(1, number, None, "tie", 8.0) for number in (1, 2)}
+    storage.commit({"x": [Created(0.0, SETTINGS), *(row(number) for number in (1, 2, 3))]})
+    done = storage.commit({"x": [tells[1], ExpireDue(9.5), tells[2]]})
+    assert done.results["x"] == [TellResult(Status.ACCEPTED, "tie"), 2, TellResult(Status.LATE, "tie")]
+    assert {duel.number: duel.state for duel in storage.duels("x", 5)} == {1: "told", 2: "late", 3: "expired"}
+    counts = storage.counts("x")
+    assert (counts["issued"], counts["told"], counts["late"], counts["expired"]) == (3, 1, 1, 2)
+    storage.close()
+
+
+def test_a_ticket_of_a_lost_ask_whose_query_was_asked_again(url: str) -> None:
+    storage = storage_at(url)
+    storage.commit({"x": [Created(0.0, SETTINGS), row(1, "q")]})
+    lost = Tell(1, 2, row(2, "q"), "first", 2.0)
+    assert storage.commit({"x": [lost]}).results["x"] == [TellResult(Status.ACCEPTED, "first")]
+    assert storage.commit({"x": [lost, lost]}).results["x"] == [TellResult(Status.DUPLICATE, "first")] * 2
+    assert storage.duel("x", 1, 2) == row(2, state="told", outcome="first")
+    assert storage.duels_of("x", ["q"]) == {"q": row(1, "q")}
+    assert storage.counts("x")["issued"] == 2
+    storage.close()
+
+
+def test_signals_are_kept_once(url: str) -> None:
+    storage = storage_at(url)
+    click = SignalRow(1, 1, "k", 3.0, "click", "d1", 2, None)
+    storage.commit({"x": [Created(0.0, SETTINGS), row(1, "q"), Show(1, 1, None, "{}", 2.0)]})
+    dwell = click._replace(key="j", action="dwell", dwell=0.1 + 0.2)
+    batch = {"x": [click, dwell, click, click._replace(number=7)]}
+    statuses = [Status.ACCEPTED, Status.ACCEPTED, Status.DUPLICATE, Status.UNKNOWN]
+    assert storage.commit(batch).results["x"] == statuses
+    assert storage.commit(batch).results["x"] == [Status.DUPLICATE] * 3 + [Status.UNKNOWN]
+    assert storage.signals("x", 1, 1) == [dwell, click]
+    done = storage.commit({"x": [Tell(1, 1, None, "tie", 4.0), click._replace(key="l")]})
+    assert done.results["x"][1] is Status.LATE
+    counts = storage.counts("x")
+    assert (
+        counts["action other"],
+        counts["pages with other"],
+        counts["duplicate signals"],
+        counts["orphan signals"],
+    ) == (2, 2, 4, 2)
+    storage.close()
+
+
+def entries(chance: random.Random, time: float, sessions: int) -> dict[str, list[Entry]]:
+    """Anything that may come, in any order."""
+
+    def duel() -> DuelRow:
+        first, second = (chance.random(), chance.random()) if chance.random() < 0.5 else (None, None)
+        query = chance.choice([None, f"q {chance.randrange(40)} 100%?", f'"\\{chance.randrange(9)}'])
+        client = chance.choice([None, "c1", "c2"])
+        session, number = chance.randint(1, sessions), chance.randint(1, 60)
+        return DuelRow(session, number, query, client, 3, 4, first, second, time, time + chance.randint(1, 9))
+
+    def one() -> Entry:
+        row = duel()
+        session, number = row.session, row.number
+        outcome = chance.choice(["first", "second", "tie", None])
+        given = row if chance.random() < 0.5 else None
+        made: list[Entry] = [
+            row,
+            Tell(session, number, given, outcome, time, chance.choice([None, "{}"])),
+            Show(session, number, given, f"[{number}]", time),
+            Void(session, number, time, {"reason": "why?"}),
+            SignalRow(session, number, f"k{chance.randrange(3)}", time, "click", None, None, chance.random()),
+            CounterDelta({"serve paused": 1}),
+            ExpireDue(time),
+            Change(time, "paused", {"by": "\u00e4"}),
+            Opened(),
+        ]
+        (kind,) = chance.choices(range(len(made)), [9, 9, 4, 1, 4, 1, 1, 1, 1])
+        return made[kind]
+
+    batch: dict[str, list[Entry]] = {}
+    seen: set[tuple[Any, ...]] = set()
+    for _ in range(chance.choice([1, 2, 30])):
+        name, entry = chance.choice("xyz"), one()
+        if isinstance(entry, DuelRow):  # which of two for one query in one batch comes first is free
+            keys = {(name, entry.query or chance.random()), (name, entry.session, entry.number)}
+            if keys & seen:
+                continue
+            seen |= keys
+        batch.setdefault(name, []).append(entry)
+    return batch
+
+
+def everything(storage: Storage) -> list[Any]:
+    """All that can be read of three tournaments."""
+    queries = [f"q {number} 100%?" for number in range(40)]
+    return [
+        (
+            list(storage.read(name)),
+            rows := storage.duels(name, 1000),
+            storage.duels_of(name, queries),
+            storage.counts(name),
+            list(storage.snapshots(name)),
+            [storage.signals(name, row.session, row.number) for row in rows],
+            set(storage.due(name, 1e9, 1000)),
+            [(storage.overdue(name, time), storage.asked_by(name, "c1", time)) for time in range(0, 100, 5)],
+        )
+        for name in "xyz"
+    ]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_both_databases_do_the_same(seed: int, tmp_path: Path, postgres: Server) -> None:
+    """Each batch has the same results, events and counts, and in the end all that is stored is the same."""
+    own, shared = storage_at(f"sqlite:///{tmp_path}/duels.db"), storage_at(postgres.empty())
+    chance = random.Random(seed)
+    created = {name: [Created(0.0, SETTINGS)] for name in "xyz"}
+    assert own.commit(created) == shared.commit(created)
+    for step in range(60):
+        batch = entries(chance, float(step), 3)
+        mine, theirs = own.commit(batch), shared.commit(batch)
+        assert (mine.events, mine.counts) == (theirs.events, theirs.counts)
+        for name, given in batch.items():
+            for entry, a, b in zip(given, mine.results[name], theirs.results[name], strict=True):
+                assert a == b or isinstance(entry, DuelRow)  # SQLite's only asker knows already what a query has
+        name, snapshot = chance.choice("xyz"), Snapshot(chance.randrange(9), "{}", chance.randbytes(9))
+        own.write_snapshot(name, snapshot)
+        shared.write_snapshot(name, snapshot)
+    assert everything(own) == everything(shared)
+    own.close()
+    shared.close()
