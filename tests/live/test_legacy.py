@@ -24,11 +24,11 @@ from rankduel import Outcome
 from rankduel.cli import main
 from rankduel.errors import StorageError
 from rankduel.live import Tournament, storage_at
-from rankduel.live.database import SCHEMA
-from rankduel.live.duels import numbers_of
-from rankduel.live.state import State
-from rankduel.live.upkeep import verify
-from rankduel.service.keys import KeyRing
+from rankduel.live.admin.verify import verify
+from rankduel.live.rules.duels import numbers_of
+from rankduel.live.runtime.state import State
+from rankduel.live.storage.schema import SCHEMA
+from rankduel.service.auth.keys import KeyRing
 
 HERE = Path(__file__).parent / "legacy"
 EXPECTED: dict[str, Any] = json.loads((HERE / "expected.json").read_text())
@@ -175,7 +175,7 @@ def tell(t: Tournament, told: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def close_window(t: Tournament) -> None:
     """Let the window of all shown duels be over, so that their signals decide them."""
     t.configure(attribution={**(t.settings.attribution or {}), "window": 1800.0}, reason="a test")
-    t.look()
+    t.run_maintenance()
 
 
 def go_on(t: Tournament, expected: dict[str, Any]) -> dict[str, Any]:
@@ -224,10 +224,10 @@ def test_snapshots_can_still_be_read(url: str) -> None:
     """They save the replay of all events before them, and the events after them lead on from there."""
     with opened(url) as tournaments:
         for name, t in tournaments.items():
-            kept = list(t.storage.kept(name))
+            kept = list(t.storage.snapshots(name))
             assert [one.number for one in kept] == EXPECTED["tournaments"][name]["snapshots"]
             for one in kept:
-                state = State.from_kept(one)
+                state = State.from_snapshot(one)
                 state.apply_all(t.journal(since=one.number))
                 assert learnt(state) == learnt(State.replay(t.journal()))
 
