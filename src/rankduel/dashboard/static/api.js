@@ -19,7 +19,12 @@ export async function call(method, path, body, headers = {}) {
   if (method !== "GET") sent["X-Rankduel-Token"] = session.token;
   let answer;
   try {
-    answer = await fetch(path, { method, headers: sent, body: body === undefined ? undefined : JSON.stringify(body), credentials: "same-origin" });
+    answer = await fetch(path, {
+      method,
+      headers: sent,
+      body: body === undefined ? undefined : JSON.stringify(body),
+      credentials: "same-origin",
+    });
   } catch {
     throw new Problem(0, { type: "/problems/no-answer", title: "The server does not answer" });
   }
@@ -52,10 +57,11 @@ export async function signOut() {
 export const forget = () => Object.assign(session, { name: null, scopes: [], token: "" });
 
 // The audit log; null while it cannot be read, so that the rest of a page is there.
-export const changes = (name, limit) => look(at(name, `/audit?limit=${limit}`)).catch((error) => {
-  if (error.type !== "storage") throw error;
-  return null;
-});
+export const changes = (name, limit) =>
+  look(at(name, `/audit?limit=${limit}`)).catch((error) => {
+    if (error.type !== "storage") throw error;
+    return null;
+  });
 
 export const at = (name, rest = "") => `/v1/tournaments/${encodeURIComponent(name)}${rest}`;
 export const page = (name, rest = "") => `/t/${encodeURIComponent(name)}${rest}`;

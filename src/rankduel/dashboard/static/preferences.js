@@ -9,7 +9,10 @@ export const every = 3000;
 
 export async function load(place) {
   const { first = 0, last = 0 } = place.state;
-  const [overview, matrix] = await Promise.all([look(at(place.name, "/overview")), look(at(place.name, `/matrix?cells=${CELLS}&first=${first}&last=${last}`))]);
+  const [overview, matrix] = await Promise.all([
+    look(at(place.name, "/overview")),
+    look(at(place.name, `/matrix?cells=${CELLS}&first=${first}&last=${last}`)),
+  ]);
   const rows = Math.ceil(matrix.rankers.length / matrix.group);
   const cells = new Map(matrix.cells.map((cell) => [cell[0] * rows + cell[1], cell]));
   return { overview, matrix, rows, cells };
@@ -18,27 +21,113 @@ export async function load(place) {
 export function view(place, data) {
   const { matrix, rows } = data;
   const { state } = place;
-  const head = h("div", { class: "head" }, h("h1", null, "Who beats whom"), state.last ? h("button", { onclick: () => { Object.assign(state, { first: 0, last: 0, picked: null }); place.refresh(true); } }, `Show all ${count(matrix.total)}`) : null);
-  if (!matrix.cells.length && !state.last) return h("section", null, head, h("p", { class: "empty" }, "No two rankers have met yet."));
-  const pick = (cell) => { if (String(cell) !== String(state.picked)) { state.picked = cell; place.redraw(); } };
-  return h("section", { class: "preferences" }, head,
-    h("p", { class: "quiet" }, matrix.group > 1 ? `Rankers in the order of the leaderboard, ${matrix.group} to a cell. Choose a cell to see its rankers one by one.` : "Rankers in the order of the leaderboard, the best at the top and on the left."),
-    h("div", { class: "heat" },
-      h("canvas", { id: "heat", "data-keep": "heat", tabindex: 0, role: "img", "aria-label": `Heat map of ${matrix.rankers.length} rankers: who beats whom`, "aria-describedby": "heat-cell",
-        onpointermove: (event) => pick(under(event, rows)), onclick: (event) => zoom(place, under(event, rows)), onkeydown: (event) => key(event, place, pick) }),
-      h("div", null,
-        h("p", { id: "heat-cell", class: "picked", "aria-live": "polite" }, state.picked ? describe(state.picked, data) : "Move over the square, or focus it and press the arrow keys."),
-        h("div", { class: "legend" }, h("span", { class: "hide" }, "Colours: "), h("span", null, "column wins"), h("canvas", { id: "legend", "data-keep": "legend", width: 160, height: 12, "aria-hidden": "true" }), h("span", null, "row wins")),
-        h("p", { class: "quiet" }, "The stronger the colour, the clearer the lead. Empty cells have never met: a good algorithm leaves most of them empty."))),
-    asTable("The pairs that have met most often", [[matrix.group > 1 ? "Rankers" : "Ranker", ""], ["Against", ""], ["Won", "number"], ["Lost", "number"], ["Ties", "number"]],
-      [...matrix.cells].sort((a, b) => met(b) - met(a)).slice(0, 200).map((cell) => [named(cell[0], matrix), named(cell[1], matrix), count(cell[2]), count(cell[3]), count(cell[4])])));
+  const head = h(
+    "div",
+    { class: "head" },
+    h("h1", null, "Who beats whom"),
+    state.last
+      ? h(
+          "button",
+          {
+            onclick: () => {
+              Object.assign(state, { first: 0, last: 0, picked: null });
+              place.refresh(true);
+            },
+          },
+          `Show all ${count(matrix.total)}`,
+        )
+      : null,
+  );
+  if (!matrix.cells.length && !state.last)
+    return h("section", null, head, h("p", { class: "empty" }, "No two rankers have met yet."));
+  const pick = (cell) => {
+    if (String(cell) !== String(state.picked)) {
+      state.picked = cell;
+      place.redraw();
+    }
+  };
+  return h(
+    "section",
+    { class: "preferences" },
+    head,
+    h(
+      "p",
+      { class: "quiet" },
+      matrix.group > 1
+        ? `Rankers in the order of the leaderboard, ${matrix.group} to a cell. Choose a cell to see its ` +
+            `rankers one by one.`
+        : "Rankers in the order of the leaderboard, the best at the top and on the left.",
+    ),
+    h(
+      "div",
+      { class: "heat" },
+      h("canvas", {
+        id: "heat",
+        "data-keep": "heat",
+        tabindex: 0,
+        role: "img",
+        "aria-label": `Heat map of ${matrix.rankers.length} rankers: who beats whom`,
+        "aria-describedby": "heat-cell",
+        onpointermove: (event) => pick(under(event, rows)),
+        onclick: (event) => zoom(place, under(event, rows)),
+        onkeydown: (event) => key(event, place, pick),
+      }),
+      h(
+        "div",
+        null,
+        h(
+          "p",
+          { id: "heat-cell", class: "picked", "aria-live": "polite" },
+          state.picked
+            ? describe(state.picked, data)
+            : "Move over the square, or focus it and press the arrow keys.",
+        ),
+        h(
+          "div",
+          { class: "legend" },
+          h("span", { class: "hide" }, "Colours: "),
+          h("span", null, "column wins"),
+          h("canvas", { id: "legend", "data-keep": "legend", width: 160, height: 12, "aria-hidden": "true" }),
+          h("span", null, "row wins"),
+        ),
+        h(
+          "p",
+          { class: "quiet" },
+          "The stronger the colour, the clearer the lead. Empty cells have never met: a good algorithm " +
+            "leaves most of them empty.",
+        ),
+      ),
+    ),
+    asTable(
+      "The pairs that have met most often",
+      [
+        [matrix.group > 1 ? "Rankers" : "Ranker", ""],
+        ["Against", ""],
+        ["Won", "number"],
+        ["Lost", "number"],
+        ["Ties", "number"],
+      ],
+      [...matrix.cells]
+        .sort((a, b) => met(b) - met(a))
+        .slice(0, 200)
+        .map((cell) => [
+          named(cell[0], matrix),
+          named(cell[1], matrix),
+          count(cell[2]),
+          count(cell[3]),
+          count(cell[4]),
+        ]),
+    ),
+  );
 }
 
 const met = (cell) => cell[2] + cell[3] + cell[4];
 
 function named(row, { rankers, group, first }) {
   const names = rankers.slice(row * group, (row + 1) * group);
-  return names.length > 1 ? `places ${first + row * group + 1} to ${first + row * group + names.length} (${names[0]} …)` : names[0];
+  return names.length > 1
+    ? `places ${first + row * group + 1} to ${first + row * group + names.length} (${names[0]} …)`
+    : names[0];
 }
 
 function found([row, column], { cells, rows }) {
@@ -55,7 +144,10 @@ function describe(picked, data) {
   if (!record) return `${a} and ${b} have not met.`;
   const [won, lost, ties] = record;
   const n = won + lost + ties;
-  return `${a} against ${b}: won ${count(won)}, lost ${count(lost)}, ${count(ties)} ties of ${count(n)}; ${percent((won + ties / 2) / n, 1)} of the wins.`;
+  return (
+    `${a} against ${b}: won ${count(won)}, lost ${count(lost)}, ${count(ties)} ties of ${count(n)}; ` +
+    `${percent((won + ties / 2) / n, 1)} of the wins.`
+  );
 }
 
 function under(event, rows) {
@@ -79,7 +171,7 @@ function zoom(place, [row, column]) {
   const { matrix } = place.data;
   if (matrix.group === 1) return;
   const middle = matrix.first + Math.round(((row + column + 1) / 2) * matrix.group);
-  const half = Math.max(CELLS / 2, Math.ceil((Math.abs(row - column) + 1) * matrix.group / 2));
+  const half = Math.max(CELLS / 2, Math.ceil(((Math.abs(row - column) + 1) * matrix.group) / 2));
   const first = Math.max(0, Math.min(middle - half, matrix.total - 2 * half));
   Object.assign(place.state, { first, last: Math.min(matrix.total, first + 2 * half), picked: null });
   place.refresh(true);
@@ -87,12 +179,20 @@ function zoom(place, [row, column]) {
 
 // Colours
 
-const COLD = [30, 90, 200], WARM = [214, 104, 10]; // row wins, column wins: told apart by everybody
-const DARK_COLD = [110, 165, 255], DARK_WARM = [255, 160, 70];
+const COLD = [30, 90, 200],
+  WARM = [214, 104, 10]; // row wins, column wins: told apart by everybody
+const DARK_COLD = [110, 165, 255],
+  DARK_WARM = [255, 160, 70];
 
 function colours() {
   const dark = matchMedia("(prefers-color-scheme: dark)").matches;
-  return { dark, cold: dark ? DARK_COLD : COLD, warm: dark ? DARK_WARM : WARM, paper: dark ? [27, 29, 32] : [255, 255, 255], line: dark ? [62, 66, 72] : [214, 216, 219] };
+  return {
+    dark,
+    cold: dark ? DARK_COLD : COLD,
+    warm: dark ? DARK_WARM : WARM,
+    paper: dark ? [27, 29, 32] : [255, 255, 255],
+    line: dark ? [62, 66, 72] : [214, 216, 219],
+  };
 }
 
 function shade(share, { cold, warm, paper }) {

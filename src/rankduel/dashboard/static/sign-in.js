@@ -11,7 +11,7 @@ const WHY = {
   "wrong-scope": "This key may not look at tournaments. Use one with the scope read or admin.",
   "too-many-wrong-keys": "Too many wrong keys came from your address. Wait a minute, then try again.",
   "no-answer": "The server does not answer. Is it running?",
-  "empty": "Enter a key.",
+  empty: "Enter a key.",
 };
 
 export function view(place) {
@@ -38,15 +38,35 @@ export function view(place) {
     }
   }
 
-  return h("section", { class: "sign-in" },
+  return h(
+    "section",
+    { class: "sign-in" },
     h("h1", null, "Sign in"),
-    notice(why && why !== "no-key" ? WHY[why] ?? place.state.text : null, wrong ? "bad" : "info"),
-    h("form", { onsubmit: submit, novalidate: true },
+    notice(why && why !== "no-key" ? (WHY[why] ?? place.state.text) : null, wrong ? "bad" : "info"),
+    h(
+      "form",
+      { onsubmit: submit, novalidate: true },
       h("label", { for: "key" }, "API key"),
-      h("input", { id: "key", name: "key", type: "password", autocomplete: "current-password", spellcheck: "false", "aria-describedby": "key-help", "aria-invalid": wrong ? "true" : null, autofocus: true }),
-      h("p", { id: "key-help", class: "quiet" }, "A key begins with rd_. Make one on the server with ", h("code", null, "rankduel keys create"),
-        ". It is not kept in this browser: you get a session of some hours instead."),
-      h("button", { class: "primary", type: "submit" }, "Sign in")));
+      h("input", {
+        id: "key",
+        name: "key",
+        type: "password",
+        autocomplete: "current-password",
+        spellcheck: "false",
+        "aria-describedby": "key-help",
+        "aria-invalid": wrong ? "true" : null,
+        autofocus: true,
+      }),
+      h(
+        "p",
+        { id: "key-help", class: "quiet" },
+        "A key begins with rd_. Make one on the server with ",
+        h("code", null, "rankduel keys create"),
+        ". It is not kept in this browser: you get a session of some hours instead.",
+      ),
+      h("button", { class: "primary", type: "submit" }, "Sign in"),
+    ),
+  );
 }
 
 export const after = (place, data, main) => {
