@@ -10,6 +10,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 KERNELS := $(shell find src -name '*.pyx' -o -name '*.pxd')
 SITE := $(BIN)/sphinx-build -q -W --keep-going -E -a -b html -c docs -d build/doctrees . build/site  # warnings are errors
+# Every .pyi is compared with the compiled module that it describes.
+STUBS = $(sort $(subst /,.,$(patsubst src/%.pyi,%,$(shell find src -name '*.pyi'))))
+STUBTEST = $(BIN)/stubtest --mypy-config-file pyproject.toml --concise --ignore-disjoint-bases \
+	--allowlist tests/stubtest-allowlist.txt $(STUBS)
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
@@ -65,6 +69,7 @@ check: setup
 	$(BIN)/ruff check src tests benchmarks docs examples setup.py
 	$(BIN)/ruff format --check src tests benchmarks docs examples setup.py
 	$(BIN)/mypy
+	$(STUBTEST)
 	$(BIN)/lint-imports
 	$(BIN)/python docs/generate.py --check
 	$(SITE)
