@@ -2,7 +2,7 @@
 # make test   every check and every test
 # make soak   the long tests: kills, mutated snapshots and models, generated requests, and ten million duels
 # make bench  the benchmark table
-# make check  lint, types, import contract, docs and their site
+# make check  lint, types, import contract, workflows, docs and their site
 # make docs-site  the documentation as a site, in build/site
 
 PYTHON ?= python3
@@ -71,6 +71,7 @@ check: setup
 	$(BIN)/mypy
 	$(STUBTEST)
 	$(BIN)/lint-imports
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows $(wildcard .github/workflows/*.yml)
 	$(BIN)/python docs/generate.py --check
 	$(SITE)
 
