@@ -13,7 +13,7 @@ import * as batches from "./batches.js";
 import * as duels from "./duels.js";
 import * as health from "./health.js";
 import * as decision from "./decision.js";
-import { stateOf, status } from "./parts.js";
+import { stateOf, status } from "./components.js";
 
 const TABS = [
   ["", "Overview", overview],
@@ -98,30 +98,30 @@ export async function refresh(now = false) {
     return undefined;
   }
   lastRefresh = Date.now();
-  const place = here;
+  const route = here;
   waiting = { again: false };
-  waiting.promise = run(place);
+  waiting.promise = run(route);
   await waiting.promise;
   const { again } = waiting;
   waiting = null;
-  if (place !== here) return refresh(true);
+  if (route !== here) return refresh(true);
   if (again) return refresh();
   return undefined;
 }
 
-async function run(place) {
+async function run(route) {
   try {
-    const data = place.module.load ? await place.module.load(place) : {};
-    if (place !== here) return;
-    place.data = data;
-    if (place.name) {
-      place.status = stateOf(data.overview);
+    const data = route.module.load ? await route.module.load(route) : {};
+    if (route !== here) return;
+    route.data = data;
+    if (route.name) {
+      route.status = stateOf(data.overview);
       frame();
     }
     redraw();
     say(null);
   } catch (error) {
-    if (place === here) failed(error, place);
+    if (route === here) failed(error, route);
   }
 }
 
@@ -132,7 +132,7 @@ function redraw() {
   here.module.after?.(here, here.data, main);
 }
 
-function failed(error, place) {
+function failed(error, route) {
   if (!(error instanceof Problem)) {
     console.error(error);
     return nothing("This page has failed", String(error));
@@ -143,14 +143,14 @@ function failed(error, place) {
     forget();
     return go(`/sign-in?then=${encodeURIComponent(location.pathname)}&why=${why}`, true);
   }
-  if (error.type === "broken-tournament") return nothing(`“${place.name}” cannot be opened`, error.message);
+  if (error.type === "broken-tournament") return nothing(`“${route.name}” cannot be opened`, error.message);
   if (error.status === 0 || error.status === 503) {
     const who = error.type === "storage" ? "The storage" : "The server";
     say(
-      `${who} does not answer. ${place.data ? "What you see may be old; it" : "It"} is tried again every few seconds.`,
+      `${who} does not answer. ${route.data ? "What you see may be old; it" : "It"} is tried again every few seconds.`,
     );
-    if (!place.data)
-      nothing(`${who} does not answer`, "This page appears by itself as soon as it does.", { place });
+    if (!route.data)
+      nothing(`${who} does not answer`, "This page appears by itself as soon as it does.", { route });
     timer = setTimeout(() => refresh(true), 2000);
     return undefined;
   }
@@ -158,14 +158,14 @@ function failed(error, place) {
     source?.events.close(); // nothing will happen here
     source = null;
     return nothing(
-      `There is no tournament “${place.name}”`,
+      `There is no tournament “${route.name}”`,
       "It may have another name, or be kept in another storage.",
     );
   }
   if (error.type === "unknown-duel")
     return nothing("There is no such duel", "It may be of another tournament.", {
-      place,
-      way: h("a", { href: at(place.name, "/duels") }, "The latest duels"),
+      route,
+      way: h("a", { href: at(route.name, "/duels") }, "The latest duels"),
     });
   if (error.type === "wrong-scope")
     return nothing("Your key may not look at this", "Sign in with a key that has the scope read or admin.");
@@ -173,11 +173,11 @@ function failed(error, place) {
 }
 
 // Instead of a page; with the tabs, if the tournament has others.
-function nothing(title, text, { place = null, way = h("a", { href: "/" }, "All tournaments") } = {}) {
+function nothing(title, text, { route = null, way = h("a", { href: "/" }, "All tournaments") } = {}) {
   document.title = `${title} · rankduel`;
   patch(
     main,
-    place?.name ? tabs(place) : null,
+    route?.name ? tabs(route) : null,
     h("section", { class: "nothing" }, h("h1", null, title), h("p", null, text), h("p", null, way)),
   );
 }
@@ -219,14 +219,14 @@ async function leave() {
   go("/sign-in?why=signed-out");
 }
 
-const tabs = (place) =>
+const tabs = (route) =>
   h(
     "nav",
     { class: "tabs", "aria-label": "Pages of this tournament" },
     TABS.map(([word, title]) =>
       h(
         "a",
-        { href: at(place.name, word && `/${word}`), "aria-current": word === place.tab ? "page" : null },
+        { href: at(route.name, word && `/${word}`), "aria-current": word === route.tab ? "page" : null },
         title,
       ),
     ),

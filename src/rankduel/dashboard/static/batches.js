@@ -1,20 +1,20 @@
 // The groups in which rankers meet.
 
 import { h } from "./dom.js";
-import { at, look, page } from "./api.js";
-import { count, plural } from "./words.js";
+import { at, getJson, page } from "./api.js";
+import { count, plural } from "./format.js";
 
 const MOST = 60; // names of a batch
 
-export async function load(place) {
+export async function load(route) {
   const [overview, made] = await Promise.all([
-    look(at(place.name, "/overview")),
-    look(at(place.name, "/batches")),
+    getJson(at(route.name, "/overview")),
+    getJson(at(route.name, "/batches")),
   ]);
   return { overview, made };
 }
 
-export function view(place, { made }) {
+export function view(route, { made }) {
   const told = made.divided
     ? `${made.bandit} lets rankers meet only within their batch. When half of them are gone, small ` +
       `batches are merged with large ones.`
@@ -53,7 +53,7 @@ export function view(place, { made }) {
                   { class: "quiet" },
                   h(
                     "a",
-                    { href: page(place.name, "/leaderboard") },
+                    { href: page(route.name, "/leaderboard") },
                     `and ${count(batch.rankers.length - MOST)} more`,
                   ),
                 )

@@ -1,15 +1,15 @@
 // Charts as SVG: rankers that remain over duels, and bars.
 
 import { h } from "./dom.js";
-import { at, look } from "./api.js";
-import { compact, count, odds } from "./words.js";
+import { at, getJson } from "./api.js";
+import { compact, count, odds } from "./format.js";
 
 // All that were dropped, in their order. Only new ones are fetched.
 const known = new Map();
 export async function departed(name) {
   let found = known.get(name) ?? [];
   for (let next = found.length; next !== null;) {
-    const told = await look(at(name, `/timeline?limit=1000&after=${next}`));
+    const told = await getJson(at(name, `/timeline?limit=1000&after=${next}`));
     found = found.concat(told.departures);
     next = told.next;
   }

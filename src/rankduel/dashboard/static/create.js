@@ -2,8 +2,8 @@
 
 import { h } from "./dom.js";
 import { call, mayChange, page } from "./api.js";
-import { notice } from "./parts.js";
-import { plural } from "./words.js";
+import { notice } from "./components.js";
+import { plural } from "./format.js";
 
 const BANDITS = [
   ["CertifiedSparring", "CertifiedSparring: ends with a guarantee (recommended)"],
@@ -17,7 +17,7 @@ const PAGES = [
   ["probabilistic", "Probabilistic"],
 ];
 
-export function view(place) {
+export function view(route) {
   if (!mayChange()) {
     return h(
       "section",
@@ -27,7 +27,7 @@ export function view(place) {
       h("p", null, h("a", { href: "/" }, "All tournaments")),
     );
   }
-  const { state } = place;
+  const { state } = route;
   const bandit = state.bandit ?? "CertifiedSparring";
   const field = (id, label, input, help) =>
     h(
@@ -53,7 +53,7 @@ export function view(place) {
     notice(state.problem),
     h(
       "form",
-      { onsubmit: (event) => submit(event, place), novalidate: true },
+      { onsubmit: (event) => submit(event, route), novalidate: true },
       field(
         "name",
         "Name",
@@ -69,7 +69,7 @@ export function view(place) {
             rows: 8,
             spellcheck: "false",
             required: true,
-            oninput: (event) => counted(event, place),
+            oninput: (event) => counted(event, route),
           }),
         ),
         `One name on each line. Applications know what they stand for; rankduel never opens them. ` +
@@ -90,7 +90,7 @@ export function view(place) {
             value: bandit,
             onchange: (event) => {
               state.bandit = event.target.value;
-              place.redraw();
+              route.redraw();
             },
           }),
           BANDITS.map(([value, text]) => h("option", { value }, text)),
@@ -173,17 +173,17 @@ const names = (text) =>
     .map((line) => line.trim())
     .filter(Boolean);
 
-function counted(event, place) {
+function counted(event, route) {
   const n = names(event.target.value).length;
-  if (n !== place.state.count) {
-    place.state.count = n;
-    place.redraw();
+  if (n !== route.state.count) {
+    route.state.count = n;
+    route.redraw();
   }
 }
 
-async function submit(event, place) {
+async function submit(event, route) {
   event.preventDefault();
-  const { state } = place;
+  const { state } = route;
   const form = event.target.elements;
   const rankers = names(form.rankers.value);
   const share = Number(form.share.value);
@@ -196,7 +196,7 @@ async function submit(event, place) {
   if (form.share.value === "" || !(share >= 0 && share <= 100)) state.wrong.share = "A number from 0 to 100.";
   const [first] = Object.keys(state.wrong);
   if (first) {
-    place.redraw();
+    route.redraw();
     form[first].focus();
     return;
   }
@@ -213,12 +213,12 @@ async function submit(event, place) {
   } else body.bandit = form.bandit.value;
   try {
     await call("POST", "/v1/tournaments", body);
-    place.go(page(body.name));
+    route.go(page(body.name));
   } catch (error) {
     state.problem =
       error.type === "tournament-exists"
         ? "There is a tournament of this name already, with other settings."
         : `${error.title}. ${error.message}`;
-    place.redraw();
+    route.redraw();
   }
 }

@@ -1,22 +1,22 @@
 // The decision, to print or to send.
 
 import { h, table } from "./dom.js";
-import { at, look } from "./api.js";
-import { algorithm, count, date, percent, prose, share } from "./words.js";
+import { at, getJson } from "./api.js";
+import { algorithm, count, date, percent, prose, share } from "./format.js";
 
 const SHOWN = 20;
 
-export async function load(place) {
+export async function load(route) {
   const [overview, report] = await Promise.all([
-    look(at(place.name, "/overview")),
-    look(at(place.name, "/report")),
+    getJson(at(route.name, "/overview")),
+    getJson(at(route.name, "/report")),
   ]);
   return { overview, report };
 }
 
-export function view(place, { report }) {
+export function view(route, { report }) {
   const decided = report.winner || report.tied.length;
-  const shown = place.state.all ? report.rankers : report.rankers.slice(0, SHOWN);
+  const shown = route.state.all ? report.rankers : report.rankers.slice(0, SHOWN);
   return h(
     "article",
     { class: "decision" },
@@ -29,16 +29,16 @@ export function view(place, { report }) {
         { class: "buttons" },
         h(
           "a",
-          { class: "button", href: at(place.name, "/report.md"), download: `${place.name}.md` },
+          { class: "button", href: at(route.name, "/report.md"), download: `${route.name}.md` },
           "Markdown",
         ),
-        h("a", { class: "button", href: at(place.name, "/report"), download: `${place.name}.json` }, "JSON"),
+        h("a", { class: "button", href: at(route.name, "/report"), download: `${route.name}.json` }, "JSON"),
         h(
           "button",
           {
             onclick: () => {
-              place.state.all = true;
-              place.redraw();
+              route.state.all = true;
+              route.redraw();
               print();
             },
           },
@@ -110,8 +110,8 @@ export function view(place, { report }) {
             {
               class: "no-print",
               onclick: () => {
-                place.state.all = true;
-                place.redraw();
+                route.state.all = true;
+                route.redraw();
               },
             },
             `Show all ${count(report.rankers.length)}`,

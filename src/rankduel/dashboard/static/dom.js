@@ -36,10 +36,10 @@ export function patch(old, ...children) {
 
 function patchChildren(old, made) {
   const wanted = [...made.childNodes];
-  wanted.forEach((node, place) => {
-    let there = old.childNodes[place];
+  wanted.forEach((node, index) => {
+    let there = old.childNodes[index];
     if (there && !same(there, node)) {
-      if (wanted.slice(place + 1).some((later) => same(there, later))) {
+      if (wanted.slice(index + 1).some((later) => same(there, later))) {
         old.insertBefore(node, there); // it is new, and what is there comes later
         return;
       }
@@ -109,10 +109,10 @@ export const table = (caption, heads, rows, className = "") =>
           h(
             "tr",
             null,
-            cells.map((cell, place) =>
+            cells.map((cell, index) =>
               h(
-                place === 0 ? "th" : "td",
-                { scope: place === 0 ? "row" : null, class: heads[place][1] },
+                index === 0 ? "th" : "td",
+                { scope: index === 0 ? "row" : null, class: heads[index][1] },
                 cell,
               ),
             ),

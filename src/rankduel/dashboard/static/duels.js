@@ -1,9 +1,9 @@
 // The latest duels, and one of them in full.
 
 import { h, table } from "./dom.js";
-import { at, look, page } from "./api.js";
-import { evidence, interval } from "./parts.js";
-import { ago, count, date, percent, plural } from "./words.js";
+import { at, getJson, page } from "./api.js";
+import { evidence, interval } from "./components.js";
+import { ago, count, date, percent, plural } from "./format.js";
 
 const LIMIT = 25;
 const OPEN = ["issued", "shown"];
@@ -18,18 +18,18 @@ const STATE = {
   failed: "failed",
 };
 
-export async function load(place) {
-  const after = place.state.after ? `&after=${place.state.after}` : "";
+export async function load(route) {
+  const after = route.state.after ? `&after=${route.state.after}` : "";
   const [overview, list, one] = await Promise.all([
-    look(at(place.name, "/overview")),
-    look(at(place.name, `/duels?limit=${LIMIT}${after}`)),
-    place.item ? look(at(place.name, `/duels/${encodeURIComponent(place.item)}`)) : null,
+    getJson(at(route.name, "/overview")),
+    getJson(at(route.name, `/duels?limit=${LIMIT}${after}`)),
+    route.item ? getJson(at(route.name, `/duels/${encodeURIComponent(route.item)}`)) : null,
   ]);
   return { overview, list, one };
 }
 
-export function view(place, { list, one }) {
-  if (!list.duels.length && !place.state.after)
+export function view(route, { list, one }) {
+  if (!list.duels.length && !route.state.after)
     return h(
       "section",
       null,
@@ -37,8 +37,8 @@ export function view(place, { list, one }) {
       h("p", { class: "empty" }, "No duel was asked for yet."),
     );
   const turn = (after) => {
-    place.state.after = after;
-    place.refresh(true);
+    route.state.after = after;
+    route.refresh(true);
   };
   return h(
     "section",
@@ -74,15 +74,15 @@ export function view(place, { list, one }) {
               list.duels.map((duel) =>
                 h(
                   "tr",
-                  { "data-key": duel.duel, class: duel.duel === place.item ? "chosen" : "" },
+                  { "data-key": duel.duel, class: duel.duel === route.item ? "chosen" : "" },
                   h(
                     "th",
                     { scope: "row" },
                     h(
                       "a",
                       {
-                        href: page(place.name, `/duels/${duel.duel}`),
-                        "aria-current": duel.duel === place.item ? "true" : null,
+                        href: page(route.name, `/duels/${duel.duel}`),
+                        "aria-current": duel.duel === route.item ? "true" : null,
                       },
                       duel.duel,
                     ),
@@ -107,7 +107,7 @@ export function view(place, { list, one }) {
         h(
           "div",
           { class: "buttons" },
-          place.state.after ? h("button", { onclick: () => turn(null) }, "Newest") : null,
+          route.state.after ? h("button", { onclick: () => turn(null) }, "Newest") : null,
           list.next ? h("button", { onclick: () => turn(list.next) }, "Older") : null,
         ),
       ),
@@ -123,9 +123,9 @@ export function view(place, { list, one }) {
 }
 
 // A duel that was chosen comes into sight, where it is not beside the list.
-export function after(place, { one }, main) {
-  if (!one || place.state.seen === one.duel) return;
-  place.state.seen = one.duel;
+export function after(route, { one }, main) {
+  if (!one || route.state.seen === one.duel) return;
+  route.state.seen = one.duel;
   main.querySelector(".inspector").scrollIntoView({ block: "nearest" });
 }
 

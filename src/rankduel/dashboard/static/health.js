@@ -1,10 +1,10 @@
 // Whether a tournament is well.
 
 import { asTable, h, table } from "./dom.js";
-import { at, changes, look } from "./api.js";
+import { at, changes, getJson } from "./api.js";
 import { bars } from "./chart.js";
-import { figure, light } from "./parts.js";
-import { count, date, percent, plural, share, span } from "./words.js";
+import { figure, light } from "./components.js";
+import { count, date, percent, plural, share, span } from "./format.js";
 
 const SERVED = {
   paused: "paused",
@@ -31,15 +31,15 @@ const KINDS = {
   quarantined: "set an event aside that could not be replayed",
 };
 
-export async function load(place) {
+export async function load(route) {
   const [overview, health, checks, audit] = await Promise.all([
-    ...["/overview", "/health", "/checks"].map((path) => look(at(place.name, path))),
-    changes(place.name, place.state.limit ?? 20),
+    ...["/overview", "/health", "/checks"].map((path) => getJson(at(route.name, path))),
+    changes(route.name, route.state.limit ?? 20),
   ]);
   return { overview, health, checks, audit };
 }
 
-export function view(place, { overview, health, checks, audit }) {
+export function view(route, { overview, health, checks, audit }) {
   const { duels } = health;
   const refused = Object.values(health.served).reduce((sum, n) => sum + n, 0);
   const asks = duels.issued + refused;
@@ -199,8 +199,8 @@ export function view(place, { overview, health, checks, audit }) {
             "button",
             {
               onclick: () => {
-                place.state.limit = (place.state.limit ?? 20) + 100;
-                place.refresh(true);
+                route.state.limit = (route.state.limit ?? 20) + 100;
+                route.refresh(true);
               },
             },
             "More",

@@ -1,9 +1,9 @@
 // Every ranker: sorted, filtered, searched. Only the rows in sight are in the page.
 
 import { h, patch } from "./dom.js";
-import { at, look } from "./api.js";
-import { evidence, interval, rankerState } from "./parts.js";
-import { count, percent, plural } from "./words.js";
+import { at, getJson } from "./api.js";
+import { evidence, interval, rankerState } from "./components.js";
+import { count, percent, plural } from "./format.js";
 
 const ROW = 38; // px
 const MORE = 12; // rows above and below those in sight
@@ -11,7 +11,7 @@ const STATES = ["champion", "left", "paused", "out", "retired"];
 export const every = 2000;
 
 const COLUMNS = [
-  { id: "place", name: "#", kind: "number", by: (line) => line.place },
+  { id: "rank", name: "#", kind: "number", by: (line) => line.rank },
   { id: "ranker", name: "Ranker", kind: "name", by: (line) => line.ranker },
   { id: "state", name: "State", kind: "", by: (line) => STATES.indexOf(line.state) },
   { id: "duels", name: "Duels", kind: "number", by: (line) => -line.duels },
@@ -21,27 +21,27 @@ const COLUMNS = [
   { id: "batch", name: "Batch", kind: "number batch", by: (line) => line.batch ?? 1e9 },
 ];
 
-export async function load(place) {
+export async function load(route) {
   const [overview, standings] = await Promise.all([
-    look(at(place.name, "/overview")),
-    look(at(place.name, "/standings")),
+    getJson(at(route.name, "/overview")),
+    getJson(at(route.name, "/standings")),
   ]);
   standings.rankers.forEach((line, k) => {
-    line.place = k + 1;
+    line.rank = k + 1;
     line.duels = line.wins + line.losses + line.ties;
   });
   return { overview, standings };
 }
 
-export function view(place, { standings }) {
-  const { state } = place;
-  state.sort ??= "place";
+export function view(route, { standings }) {
+  const { state } = route;
+  state.sort ??= "rank";
   const shown = (state.shown = chosen(standings.rankers, state));
   const batched = standings.rankers.some((line) => line.batch !== null);
   state.columns = COLUMNS.filter((column) => column.id !== "batch" || batched);
   const redraw = () => {
-    scroller(place)?.scrollTo(0, 0);
-    place.redraw();
+    scroller(route)?.scrollTo(0, 0);
+    route.redraw();
   };
   const counts = STATES.map((word) => [
     word,
@@ -98,7 +98,7 @@ export function view(place, { standings }) {
         tabindex: 0,
         role: "region",
         "aria-label": "Leaderboard, scrolls",
-        onscroll: () => rows(place),
+        onscroll: () => rows(route),
       },
       h(
         "table",
@@ -150,7 +150,7 @@ export function view(place, { standings }) {
     h(
       "p",
       { class: "quiet" },
-      "The interval holds the mean chance to win at any time you look, with 95 % certainty. A ranker is " +
+      "The interval holds the mean chance to win at any time you getJson, with 95 % certainty. A ranker is " +
         "dropped when the evidence against it is full.",
     ),
   );
@@ -165,28 +165,28 @@ function chosen(lines, { search = "", only = "", sort, down }) {
   );
   const { by } = COLUMNS.find((column) => column.id === sort);
   const order = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
-  return found.sort((a, b) => (down ? -1 : 1) * order(by(a), by(b)) || a.place - b.place);
+  return found.sort((a, b) => (down ? -1 : 1) * order(by(a), by(b)) || a.rank - b.rank);
 }
 
 const scroller = () => document.getElementById("board");
 
-export function after(place) {
-  rows(place);
+export function after(route) {
+  rows(route);
 }
 
 // The rows in sight, between two rows that are as high as the others together.
-function rows(place) {
+function rows(route) {
   const box = scroller();
   const body = document.getElementById("rows");
   if (!box || !body) return;
-  const { shown, columns } = place.state;
-  const { enough } = place.data.standings;
+  const { shown, columns } = route.state;
+  const { enough } = route.data.standings;
   const first = Math.max(0, Math.min(shown.length, Math.floor(box.scrollTop / ROW)) - MORE);
   const last = Math.min(shown.length, first + Math.ceil(box.clientHeight / ROW) + 2 * MORE);
   const blank = (n) =>
     h("tr", { "aria-hidden": "true", class: "blank" }, h("td", { style: { height: `${n * ROW}px` } }));
   const cells = {
-    place: (line) => count(line.place),
+    rank: (line) => count(line.rank),
     ranker: (line) => line.ranker,
     state: (line) => rankerState(line.state),
     duels: (line) => count(line.duels),

@@ -1,30 +1,30 @@
 // Where a tournament stands, and its controls.
 
 import { asTable, h } from "./dom.js";
-import { at, call, look, mayChange, page } from "./api.js";
-import { confirm, evidence, figure, interval, isDecided, light, notice } from "./parts.js";
+import { at, call, getJson, mayChange, page } from "./api.js";
+import { confirm, evidence, figure, interval, isDecided, light, notice } from "./components.js";
 import { stepChart, departed } from "./chart.js";
-import { about, algorithm, compact, count, date, percent, plural, prose, share, span } from "./words.js";
+import { about, algorithm, compact, count, date, percent, plural, prose, share, span } from "./format.js";
 
 const SHOWN = 8;
 
-export async function load(place) {
+export async function load(route) {
   const [overview, standings, departures] = await Promise.all([
-    look(at(place.name, "/overview")),
-    look(at(place.name, "/standings")),
-    departed(place.name),
+    getJson(at(route.name, "/overview")),
+    getJson(at(route.name, "/standings")),
+    departed(route.name),
   ]);
   return { overview, standings, departures };
 }
 
-export function view(place, { overview, standings, departures }) {
+export function view(route, { overview, standings, departures }) {
   const begun = overview.told > 0;
   const best = standings.rankers.slice(0, SHOWN);
   return h(
     "div",
     { class: "overview" },
     h("h1", { class: "sentence", id: "sentence" }, prose(overview.sentence)),
-    notice(place.state.problem),
+    notice(route.state.problem),
     overview.light.state === "good"
       ? null
       : h(
@@ -54,8 +54,8 @@ export function view(place, { overview, standings, departures }) {
         overview.certainty === null ? "is promised" : "at any time you look",
       ),
     ),
-    mayChange() ? controls(place, overview) : null,
-    begun ? null : beginning(place),
+    mayChange() ? controls(route, overview) : null,
+    begun ? null : beginning(route),
     begun &&
       h(
         "div",
@@ -67,7 +67,7 @@ export function view(place, { overview, standings, departures }) {
             "div",
             { class: "head" },
             h("h2", null, "Rankers remaining"),
-            h("a", { href: page(place.name, "/timeline") }, "Timeline"),
+            h("a", { href: page(route.name, "/timeline") }, "Timeline"),
           ),
           departures.length
             ? stepChart(departures, overview, { small: true })
@@ -94,7 +94,7 @@ export function view(place, { overview, standings, departures }) {
             "div",
             { class: "head" },
             h("h2", null, "In the lead"),
-            h("a", { href: page(place.name, "/leaderboard") }, "Leaderboard"),
+            h("a", { href: page(route.name, "/leaderboard") }, "Leaderboard"),
           ),
           h(
             "table",
@@ -143,7 +143,7 @@ export function view(place, { overview, standings, departures }) {
 }
 
 // What an application does, where none has done it yet.
-const beginning = (place) =>
+const beginning = (route) =>
   h(
     "section",
     { class: "panel", "data-key": "beginning" },
@@ -160,10 +160,10 @@ const beginning = (place) =>
         "code",
         null,
         [
-          `POST ${at(place.name, "/ask")}`,
+          `POST ${at(route.name, "/ask")}`,
           '{"query_id": "q-81"}',
           "",
-          `POST ${at(place.name, "/tell")}`,
+          `POST ${at(route.name, "/tell")}`,
           '{"ticket": "…", "outcome": "first"}',
         ].join("\n"),
       ),
@@ -213,7 +213,7 @@ function facts(overview) {
   ];
 }
 
-function controls(place, overview) {
+function controls(route, overview) {
   if (overview.status === "stopped") return null;
   const now = String(Number((100 * overview.settings.share).toFixed(2)));
   return h(
@@ -223,7 +223,7 @@ function controls(place, overview) {
       ? h("p", { class: "quiet" }, "It is decided: users see the winner, whatever the share.")
       : h(
           "form",
-          { class: "share", onsubmit: (event) => setShare(event, place) },
+          { class: "share", onsubmit: (event) => setShare(event, route) },
           h("label", { for: "share" }, "Traffic share"),
           h(
             "span",
@@ -257,7 +257,7 @@ function controls(place, overview) {
                 class: "primary",
                 onclick: () =>
                   act(
-                    place,
+                    route,
                     "start",
                     "Start again?",
                     "Duels are handed out again, to the same share of the traffic.",
@@ -272,7 +272,7 @@ function controls(place, overview) {
                 "data-key": "pause",
                 onclick: () =>
                   act(
-                    place,
+                    route,
                     "pause",
                     "Pause this tournament?",
                     "No more duels until it is started again: users see the baseline. What is in flight " +
@@ -288,9 +288,9 @@ function controls(place, overview) {
           class: "danger",
           onclick: () =>
             act(
-              place,
+              route,
               "stop",
-              `Stop “${place.name}” for good?`,
+              `Stop “${route.name}” for good?`,
               "It cannot be started again. What was learnt stays, and can be looked at.",
               "Stop for good",
               true,
@@ -302,12 +302,12 @@ function controls(place, overview) {
   );
 }
 
-async function act(place, verb, title, text, button, danger = false) {
+async function act(route, verb, title, text, button, danger = false) {
   const reason = await confirm(title, text, button, danger);
-  if (reason !== null) await change(place, () => call("POST", at(place.name, `:${verb}`), { reason }));
+  if (reason !== null) await change(route, () => call("POST", at(route.name, `:${verb}`), { reason }));
 }
 
-async function setShare(event, place) {
+async function setShare(event, route) {
   event.preventDefault();
   const percentage = Number(event.target.elements.share.value);
   const reason = await confirm(
@@ -316,15 +316,15 @@ async function setShare(event, place) {
     "Set share",
   );
   if (reason !== null)
-    await change(place, () => call("PATCH", at(place.name), { share: percentage / 100, reason }));
+    await change(route, () => call("PATCH", at(route.name), { share: percentage / 100, reason }));
 }
 
-async function change(place, run) {
-  place.state.problem = null;
+async function change(route, run) {
+  route.state.problem = null;
   try {
     await run();
   } catch (error) {
-    place.state.problem = `${error.title}. ${error.message}`;
+    route.state.problem = `${error.title}. ${error.message}`;
   }
-  await place.refresh(true);
+  await route.refresh(true);
 }

@@ -2,7 +2,7 @@
 
 import { h } from "./dom.js";
 import { signIn } from "./api.js";
-import { notice } from "./parts.js";
+import { notice } from "./components.js";
 
 const WHY = {
   "session-over": "Your session has ended, or its key was revoked. Sign in again to go on where you were.",
@@ -14,10 +14,10 @@ const WHY = {
   empty: "Enter a key.",
 };
 
-export function view(place) {
+export function view(route) {
   const asked = new URLSearchParams(location.search);
-  const why = place.state.why ?? asked.get("why");
-  const wrong = place.state.why !== undefined;
+  const why = route.state.why ?? asked.get("why");
+  const wrong = route.state.why !== undefined;
   const then = asked.get("then");
 
   async function submit(event) {
@@ -28,11 +28,11 @@ export function view(place) {
       if (!key) throw { type: "empty" };
       await signIn(key);
       field.value = "";
-      place.go(then?.startsWith("/") && !then.startsWith("//") ? then : "/", true);
+      route.go(then?.startsWith("/") && !then.startsWith("//") ? then : "/", true);
     } catch (error) {
-      place.state.why = error.type;
-      place.state.text = error.message;
-      place.redraw();
+      route.state.why = error.type;
+      route.state.text = error.message;
+      route.redraw();
       field.focus();
       field.select();
     }
@@ -42,7 +42,7 @@ export function view(place) {
     "section",
     { class: "sign-in" },
     h("h1", null, "Sign in"),
-    notice(why && why !== "no-key" ? (WHY[why] ?? place.state.text) : null, wrong ? "bad" : "info"),
+    notice(why && why !== "no-key" ? (WHY[why] ?? route.state.text) : null, wrong ? "bad" : "info"),
     h(
       "form",
       { onsubmit: submit, novalidate: true },
@@ -69,7 +69,7 @@ export function view(place) {
   );
 }
 
-export const after = (place, data, main) => {
-  if (!place.state.focused) main.querySelector("#key")?.focus();
-  place.state.focused = true;
+export const after = (route, data, main) => {
+  if (!route.state.focused) main.querySelector("#key")?.focus();
+  route.state.focused = true;
 };

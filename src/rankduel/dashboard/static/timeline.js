@@ -1,9 +1,9 @@
 // Who was dropped, when, by whom, on what evidence.
 
 import { asTable, h } from "./dom.js";
-import { at, changes, look } from "./api.js";
+import { at, changes, getJson } from "./api.js";
 import { departed, stepChart, told } from "./chart.js";
-import { count, odds } from "./words.js";
+import { count, odds } from "./format.js";
 
 const EVENTS = {
   paused: "paused",
@@ -13,16 +13,16 @@ const EVENTS = {
   configured: "settings",
 };
 
-export async function load(place) {
+export async function load(route) {
   const [overview, departures, audit] = await Promise.all([
-    look(at(place.name, "/overview")),
-    departed(place.name),
-    changes(place.name, 200),
+    getJson(at(route.name, "/overview")),
+    departed(route.name),
+    changes(route.name, 200),
   ]);
   return { overview, departures, audit };
 }
 
-export function view(place, { overview, departures, audit }) {
+export function view(route, { overview, departures, audit }) {
   const head = h("h1", null, "Elimination timeline");
   if (!departures.length) {
     return h(
@@ -38,7 +38,7 @@ export function view(place, { overview, departures, audit }) {
       ),
     );
   }
-  const { state } = place;
+  const { state } = route;
   const picked =
     state.picked === undefined ? departures.length - 1 : Math.min(state.picked, departures.length - 1);
   const marks = [...stages(departures, overview), ...operated(audit?.events ?? [], overview)];
@@ -55,7 +55,7 @@ export function view(place, { overview, departures, audit }) {
         onpick: (k) => {
           if (k !== state.picked) {
             state.picked = k;
-            place.redraw();
+            route.redraw();
           }
         },
       }),
@@ -108,11 +108,11 @@ function operated(events, overview) {
   const oldest = [...events].reverse();
   if (oldest[0]?.kind !== "created") return [];
   return oldest
-    .map((event, place) => ({
-      told: event.number - 1 - place,
+    .map((event, index) => ({
+      told: event.number - 1 - index,
       kind: "operated",
       label: EVENTS[event.kind],
-      row: place % 4,
+      row: index % 4,
     }))
     .filter((mark) => mark.label && mark.told > 0 && mark.told <= overview.told);
 }

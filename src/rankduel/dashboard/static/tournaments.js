@@ -1,13 +1,13 @@
 // All tournaments of the storage.
 
 import { h } from "./dom.js";
-import { look, mayChange, page } from "./api.js";
-import { left, light, stateOf, status } from "./parts.js";
-import { count, prose } from "./words.js";
+import { getJson, mayChange, page } from "./api.js";
+import { left, light, stateOf, status } from "./components.js";
+import { count, prose } from "./format.js";
 
-export const load = () => look("/v1/overviews");
+export const load = () => getJson("/v1/overviews");
 
-export function view(place, { tournaments, broken }) {
+export function view(route, { tournaments, broken }) {
   const more = mayChange() ? h("a", { class: "button primary", href: "/new" }, "New tournament") : null;
   if (!tournaments.length && !broken.length) {
     return h(

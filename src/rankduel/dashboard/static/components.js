@@ -1,7 +1,7 @@
 // Small parts that several pages share.
 
 import { h } from "./dom.js";
-import { count, percent } from "./words.js";
+import { count, percent } from "./format.js";
 
 const STATUS = {
   running: "Running",
