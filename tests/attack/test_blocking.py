@@ -31,13 +31,16 @@ int fdatasync(int fd) { hang(); return ((int (*)(int))dlsym(RTLD_NEXT, "fdatasyn
 
 @pytest.fixture
 def hanging(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Server, Path]]:
-    """A service whose disk hangs for as long as a file is there."""
+    """A service whose disk hangs for as long as a file is there. It has a duel of the query "old", asked long ago."""
     source, shim, file = tmp_path / "shim.c", tmp_path / "shim.so", tmp_path / "hang"
     source.write_text(_SHIM)
     subprocess.run(["cc", "-shared", "-fPIC", "-o", str(shim), str(source), "-ldl"], check=True)
+    url = f"sqlite:///{tmp_path}/duels.db"
+    with rd.Tournament.create("earlier", rankers=["a", "b"], baseline="a", storage=url, seed=1) as t:
+        t.ask("old")
     monkeypatch.setenv("HANG_FILE", str(file))
     monkeypatch.setenv("LD_PRELOAD", str(shim))
-    with serving(f"sqlite:///{tmp_path}/duels.db") as server:
+    with serving(url) as server:
         monkeypatch.delenv("LD_PRELOAD")
         yield server, file
         file.unlink(missing_ok=True)
@@ -81,6 +84,44 @@ def test_a_hanging_disk_stops_neither_asks_nor_livez(hanging: tuple[Server, Path
             time.sleep(0.1)
         assert client.post("/v1/tournaments/search/tell", {"ticket": duel["ticket"], "outcome": "first"}).status == 200
         assert client.get("/v1/tournaments/search").body["duels"]["resolved"] == 3
+
+
+def test_stuck_writes_keep_neither_asks_nor_readyz_waiting(hanging: tuple[Server, Path]) -> None:
+    """With more events stuck than there are threads, asks of earlier queries and /readyz are answered at once."""
+    server, file = hanging
+    path = "/v1/tournaments/earlier/ask"
+    event = {"query_id": "old", "action_name": "click", "timestamp": 1_800_000_000_000}
+    answers: list[int] = []
+
+    def report(number: int) -> None:
+        with Client(server.port) as client:
+            answers.append(client.post("/v1/events?tournament=earlier", event | {"event_id": f"{number}"}).status)
+
+    with Client(server.port) as client:
+        file.touch()
+        stuck = [threading.Thread(target=report, args=(number,)) for number in range(40)]
+        for thread in stuck:
+            thread.start()
+        time.sleep(1)
+        slowest, ready = 0.0, []
+        until = time.monotonic() + 7  # past the time after which a commit counts as stalled
+        while time.monotonic() < until:
+            began = time.monotonic()
+            duel = client.post(path, {"query_id": "old"})
+            ready.append(client.get("/readyz"))
+            slowest = max(slowest, time.monotonic() - began)
+            assert duel.status == 200
+            assert duel.body["why"] in (None, "storage")
+            time.sleep(0.05)
+        assert not answers
+        assert slowest < 2
+        assert {answer.status for answer in ready} == {200}
+        assert ready[-1].raw == b"degraded: the storage does not keep up with writes, asks get the baseline\n"
+        file.unlink()
+        for thread in stuck:
+            thread.join()
+        assert set(answers) <= {200, 503}
+        assert client.post(path, {"query_id": "old"}).status == 200
 
 
 # PostgreSQL: locks of other processes

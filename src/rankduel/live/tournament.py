@@ -351,14 +351,33 @@ class Tournament(ReadOnlyTournament):
 
     def health(self) -> Health:
         """Whether all is well: what became of asks, tells and signals, and what has failed."""
-        runtime, maintenance = self._runtime, self._runtime.maintenance_failure
-        if maintenance is None:
-            maintenance = self.storage.snapshot_damage
-        if maintenance is None and runtime.snapshot_failure is not None:
-            maintenance = f"cannot write a snapshot: {runtime.snapshot_failure}"
+        runtime = self._runtime
         return standings.health(
-            runtime.counters, runtime.failing, self.storage.url, actions=runtime.actions, maintenance=maintenance
+            runtime.counters,
+            runtime.failing,
+            self.storage.url,
+            actions=runtime.actions,
+            maintenance=self.maintenance_failure,
         )
+
+    @property
+    def maintenance_failure(self) -> str | None:
+        """Why maintenance fails, or None. Cheap: no counters are copied."""
+        runtime = self._runtime
+        failure = runtime.maintenance_failure or self.storage.snapshot_damage
+        if failure is None and runtime.snapshot_failure is not None:
+            failure = f"cannot write a snapshot: {runtime.snapshot_failure}"
+        return failure
+
+    @property
+    def durable_counts(self) -> Counts:
+        """How many duels were asked for, and what became of them, as far as it is durable. Never waits."""
+        return self._runtime.counts()
+
+    @property
+    def counters_version(self) -> int:
+        """A number that changes whenever counters change."""
+        return self._runtime.counters_version
 
     @property
     def failing(self) -> Exception | None:

@@ -44,6 +44,7 @@ class TournamentRuntime:
         self.maintenance_failure: str | None = None  # what fails in it, as of the last run
         self.closed = False
         self.counters = self.storage.counts(name)  # as far as they are durable
+        self.counters_version = 0  # grows whenever they change
         self.unwritten = 0  # duels issued that the counters do not know yet
         self.snapshot_failure: Exception | None = None  # of the last attempt to write one
         self._snapshot_at = snapshot_at  # the event of the last snapshot that is stored
@@ -108,6 +109,7 @@ class TournamentRuntime:
         with self.lock:
             for name, by in counts.items():
                 self.counters[name] = self.counters.get(name, 0) + by
+            self.counters_version += bool(counts)
             self.unwritten = max(0, self.unwritten - counts.get("issued", 0))
             self._learn(events)
         self.take_snapshot(SNAPSHOT_INTERVAL_EVENTS)
@@ -122,7 +124,9 @@ class TournamentRuntime:
 
     def count_again(self) -> None:
         """Take in the counters of all processes."""
-        self.counters = self.storage.counts(self.name)
+        counters = self.storage.counts(self.name)
+        self.counters_version += counters != self.counters
+        self.counters = counters
 
     def recover(self) -> None:
         """If the storage has failed, see whether it is possible again."""

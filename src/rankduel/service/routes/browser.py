@@ -113,7 +113,7 @@ def _state(service: Service, name: str | None) -> list[tuple[Any, ...]]:
 
 
 def _of(service: Service, t: Tournament) -> tuple[Any, ...]:
-    return t.name, t.number, t.counters(), t.failing, service.readable, service.forecasts.of(t)
+    return t.name, t.number, t.counters_version, str(t.failing), service.readable, service.forecasts.of(t)
 
 
 _AT = "/t/{name}"

@@ -6,6 +6,7 @@ from typing import Any
 
 from rankduel.interleaving import Interleaved
 from rankduel.live import LiveDuel, Shown, Signal, Status, Tournament
+from rankduel.live.rules.ubi import MOST as MAX_EVENTS
 from rankduel.live.rules.ubi import read_events, read_page
 from rankduel.live.rules.validation import LONGEST
 from rankduel.live.rules.validation import name as checked_name
@@ -168,6 +169,9 @@ async def ingest(request: Request) -> Ingested:
     try:
         read = await service.in_thread(read_events, request.body)
     except TypeError as error:
+        raise Problem("bad-value", str(error)) from None
+    except ValueError as error:  # too many events
+        request.charge(MAX_EVENTS + 1)
         raise Problem("bad-value", str(error)) from None
     request.charge(len(read))
     errors = {place: one for place, one in enumerate(read) if isinstance(one, str)}
