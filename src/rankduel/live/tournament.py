@@ -351,19 +351,24 @@ class Tournament(ReadOnlyTournament):
 
     def health(self) -> Health:
         """Whether all is well: what became of asks, tells and signals, and what has failed."""
-        runtime, maintenance = self._runtime, self._runtime.maintenance_failure
-        if maintenance is None:
-            maintenance = self.storage.snapshot_damage
-        if maintenance is None and runtime.snapshot_failure is not None:
-            maintenance = f"cannot write a snapshot: {runtime.snapshot_failure}"
+        runtime = self._runtime
         return standings.health(
-            runtime.counters, runtime.failing, self.storage.url, actions=runtime.actions, maintenance=maintenance
+            runtime.counters,
+            runtime.failing,
+            self.storage.url,
+            actions=runtime.actions,
+            maintenance=runtime.maintenance_failure,
         )
 
     @property
     def failing(self) -> Exception | None:
         """Why users see the baseline though the tournament runs: the storage or the bandit has failed."""
         return self._runtime.failing
+
+    @property
+    def maintenance_failure(self) -> str | None:
+        """Why duels are not resolved, do not expire, or guardrails are not checked; None if all is well."""
+        return self._runtime.maintenance_failure
 
     def counters(self) -> dict[str, int]:
         """All counters, as far as they are durable."""
@@ -451,7 +456,9 @@ class Tournament(ReadOnlyTournament):
         if self._state.status not in allowed:
             raise ValueError(f"{self.name!r} is {self._state.status}: it cannot be {kind}")
         body |= {"reason": _said("reason", reason), "by": _said("by", by)}
-        self._runtime.writer.put(self.name, [Change(self._runtime.time(), kind, body)]).result()
+        (done,) = self._runtime.write([Change(self._runtime.time(), kind, body)])
+        if isinstance(done, ValueError):
+            raise done
 
     def run_maintenance(self) -> None:
         """Run due maintenance now: a thread does it every quarter of a second."""
@@ -478,9 +485,8 @@ def _observed(one: Signal | Shown, row: DuelRow, time: float, actions: Container
     """What users did, as the storage takes it."""
     if isinstance(one, Shown):
         return Show(row.session, row.number, row, _as_json(one.page), time)
-    counted_as = one.action if one.action in actions else "other"
     stored = one.key, one.time, one.action, one.object, one.position, one.dwell
-    return SignalRow(row.session, row.number, *stored, counted_as)
+    return SignalRow(row.session, row.number, *stored, declared=one.action in actions)
 
 
 def _end(runtime: TournamentRuntime) -> None:
