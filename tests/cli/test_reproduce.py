@@ -46,7 +46,7 @@ def test_a_question(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "complaint"),
+    ("arguments", "warning"),
     [
         (("reproduce",), "which question? rq1, rq2,"),
         (("reproduce", "rq9"), "no question 'rq9'"),
@@ -59,13 +59,13 @@ def test_a_question(tmp_path: Path) -> None:
         (("bench", "worse.toml"), "worse.toml: unknown key bandit"),
     ],
 )
-def test_what_is_wrong_is_told_in_one_line(tmp_path: Path, arguments: tuple[str, ...], complaint: str) -> None:
+def test_what_is_wrong_is_told_in_one_line(tmp_path: Path, arguments: tuple[str, ...], warning: str) -> None:
     (tmp_path / "mine.toml").write_text(SPEC)
     (tmp_path / "bad.toml").write_text(SPEC.replace("Uniform", "Nobody"))
     (tmp_path / "worse.toml").write_text(SPEC.replace("bandits", "bandit"))
     ran = run(*arguments, cwd=tmp_path)
     assert ran.returncode == 2
-    assert complaint in ran.stderr
+    assert warning in ran.stderr
     assert ran.stderr.count("\n") == 1
 
 

@@ -17,7 +17,9 @@ class Certificate:
         self.delta = delta
         self.cap = cap  # of q; the rule is 1/2
 
-    def record_bets(self, arm: int, won: bool, wins: int, losses: int, *, guess: float = 0.5, trust: float = 1000.0) -> None:
+    def record_bets(
+        self, arm: int, won: bool, wins: int, losses: int, *, guess: float = 0.5, trust: float = 1000.0
+    ) -> None:
         """One duel of an arm, before it is counted."""
         for k in range(4):
             if k < 3:

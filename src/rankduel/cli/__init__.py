@@ -26,7 +26,7 @@ from rankduel.cli import (
     tournaments,
 )
 from rankduel.errors import RankduelError
-from rankduel.lab import EngineUnavailable, OtherCode
+from rankduel.lab import CodeMismatch, EngineUnavailable
 
 __all__ = ["COMMANDS", "main"]
 
@@ -61,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader had enough, as in `rankduel bandits | head -1`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _BROKEN_PIPE
-    except (OSError, RankduelError, EngineUnavailable, OtherCode) as error:
+    except (OSError, RankduelError, EngineUnavailable, CodeMismatch) as error:
         print(f"rankduel: error: {_words(error)}", file=sys.stderr)
         return _ERROR
     return code

@@ -57,13 +57,13 @@ def _lines() -> Callable[[Moment], None]:
 
 def runs_of(progress: Progress) -> Moment:
     """The runs of an experiment."""
-    kept = f" ({progress.kept} kept)" if progress.kept else ""
+    kept = f" ({progress.reused} kept)" if progress.reused else ""
     return _moment(progress, f"{progress.done} of {progress.total} runs{kept}", ", ".join(progress.running))
 
 
 def parts_of(progress: Progress) -> Moment:
     """The parts of an estimate."""
-    kept = f" ({progress.kept} parts kept)" if progress.kept else ""
+    kept = f" ({progress.reused} parts kept)" if progress.reused else ""
     return _moment(progress, f"{100 * progress.share:.1f} %{kept}")
 
 

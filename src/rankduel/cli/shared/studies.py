@@ -60,7 +60,7 @@ def run_study(
             )
         report = write_report(studies, options.out)
     except KeyboardInterrupt:
-        units = {unit.key: unit for _, cells in planned for cell in cells for unit in cell.experiment.units}
+        units = {unit.key: unit for _, experiments in planned for each in experiments for unit in each.experiment.units}
         store = Store(options.out)
         done = sum(store.read(unit) is not None for unit in units.values())
         print(
@@ -69,7 +69,7 @@ def run_study(
             file=sys.stderr,
         )
         raise
-    for complaint in report.complaints:
-        print(complaint, file=sys.stderr)
+    for warning in report.warnings:
+        print(warning, file=sys.stderr)
     print(f"saved {report.page}, with curves, figures and tables beside it", file=sys.stderr)
     return studies, report
