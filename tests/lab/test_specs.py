@@ -62,7 +62,11 @@ def test_a_matrix_of_the_users_drops_in(tmp_path: Path, monkeypatch: pytest.Monk
     assert data_folder(None) == tmp_path
     mine = Sources(data_folder(None))
     found = mine.find("mslr_navigational")
-    assert (found.origin, found.description, found.title) == ("data", "data: mslr_navigational.npz", "MSLR-Navigational")
+    assert (found.origin, found.description, found.title) == (
+        "data",
+        "data: mslr_navigational.npz",
+        "MSLR-Navigational",
+    )
     assert found.problem == rd.problems.web_search(seed=5)
     assert mine.find("mslr_informational").origin == mine.find("mslr_non_condorcet").origin == "data"
     assert mine.find("mslr_non_condorcet").problem.n_arms == 32
