@@ -1,7 +1,7 @@
 """What goes over the wire and what comes back, as values: checked on both sides."""
 
 import json
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from functools import lru_cache
 from time import time
 from typing import Any
@@ -86,7 +86,7 @@ def duel_from(answer: Any) -> LiveDuel:
             serve=name("serve", answer["serve"]),
             why=None if answer["why"] is None else name("why", answer["why"]),
             method=method_of(name("interleaving", answer["interleaving"])),
-            sign=_signed(answer["ticket"]),
+            _ticket=_ticket(answer["ticket"]),
         )
     except KeyError as error:
         raise ValueError(f"not a duel: no {error}") from None
@@ -202,11 +202,8 @@ def _id(value: object) -> str | None:
     return value  # type: ignore[return-value] # a name is a string
 
 
-def _signed(ticket: object) -> Callable[[], str] | None:
-    if ticket is None:
-        return None
-    text = name("ticket", ticket, _LONGEST_TICKET)
-    return lambda: text
+def _ticket(value: object) -> str | None:
+    return None if value is None else name("ticket", value, _LONGEST_TICKET)
 
 
 def _seed(value: Any) -> int:

@@ -5,7 +5,6 @@ import threading
 import weakref
 from collections.abc import Container, Hashable, Iterable, Sequence
 from concurrent.futures import Future
-from functools import partial
 from time import time as now
 from types import TracebackType
 from typing import Any, NamedTuple, Self
@@ -319,14 +318,12 @@ class Tournament(ReadOnlyTournament):
 
     def _named(self, duel: LiveDuel | str) -> tuple[int, int, DuelRow | None]:
         """Session and number of a duel, and all of it if a ticket vouches for it; no duel has (0, 0)."""
-        text = duel
+        text: str | LiveDuel | None = duel
         if isinstance(duel, LiveDuel):
-            if duel.sign is None:
-                return 0, 0, None
-            if isinstance(duel.sign, partial) and duel.sign.func == self._runtime.tickets.of:  # of this tournament
-                row: DuelRow = duel.sign.args[0]
+            if (row := duel.row_signed_by(self._runtime.tickets)) is not None:
                 return row.session, row.number, row
-            text = duel.sign()
+            if (text := duel.ticket) is None:
+                return 0, 0, None
         if not isinstance(text, str):
             raise TypeError(f"duel must be what ask() has returned, or its id or ticket, got {duel!r}")
         if (numbers := numbers_of(text)) is not None:

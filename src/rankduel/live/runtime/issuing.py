@@ -3,7 +3,6 @@
 import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import partial
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -161,9 +160,7 @@ class DuelIssuer:
         )
         if self._state.settings.shadow:
             this.refuse("shadow")
-            shadow = self._live(row, id, seed)
-            shadow.id, shadow.sign, shadow.serve, shadow.why = None, None, "baseline", "shadow"
-            return shadow
+            return self._shadow(row, seed)
         if client is not None and (count := self._clients.get(client)) is not None:
             self._clients[client] = count + 1
         if query is not None:
@@ -264,8 +261,13 @@ class DuelIssuer:
 
     def _live(self, row: DuelRow, id: str, seed: int) -> LiveDuel:
         runtime, rankers = self.runtime, self._state.rankers
-        sign = partial(runtime.tickets.of, row)
-        return LiveDuel(id, rankers[row.first], rankers[row.second], seed, row.expires, runtime.method, sign=sign)
+        first, second, tickets = rankers[row.first], rankers[row.second], runtime.tickets
+        return LiveDuel(id, first, second, seed, row.expires, runtime.method, _row=row, _signer=tickets)
+
+    def _shadow(self, row: DuelRow, seed: int) -> LiveDuel:
+        """A duel that was chosen and is not played."""
+        rankers, method = self._state.rankers, self.runtime.method
+        return LiveDuel(None, rankers[row.first], rankers[row.second], seed, row.expires, method, "baseline", "shadow")
 
     def _no_duel(self, why: str) -> LiveDuel:
         state = self._state

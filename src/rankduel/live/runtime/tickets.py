@@ -14,7 +14,8 @@ _MAC_BYTES = 16  # of HMAC-SHA256: 128 bits
 _MAX_TICKET_CHARACTERS = 2_000
 _NUMBERS = Struct("<QQIIddB")  # session, number, first, second, issued, expires, bytes of the propensities
 _PROPENSITIES = Struct("<dd")  # only where the bandit has some
-_TO_URL_SAFE, _FROM_URL_SAFE = bytes.maketrans(b"+/", b"-_"), bytes.maketrans(b"-_", b"+/")  # the two alphabets of base64
+_TO_URL_SAFE = bytes.maketrans(b"+/", b"-_")  # from the alphabet of base64 to its alphabet for URLs,
+_FROM_URL_SAFE = bytes.maketrans(b"-_", b"+/")  # and back
 
 
 class Tickets:
