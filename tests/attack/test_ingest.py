@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-import rankduel as rd
 from rankduel.interleaving import TeamDraftInterleaving
-from rankduel.live import Guardrail, Signal, Status, storage_at
+from rankduel.live import Guardrail, LocalTournament, Signal, Status, storage_at
 from rankduel.live.storage.contract import Batch, Committed, CounterDelta
 from rankduel.live.storage.transaction import MAX_SIGNALS_PER_DUEL
 from rankduel.service import new_key
@@ -22,16 +21,16 @@ def url(tmp_path: Path) -> str:
     return f"sqlite:///{tmp_path}/duels.db"
 
 
-def begin(url: str, **more: Any) -> rd.Tournament:
+def begin(url: str, **more: Any) -> LocalTournament:
     given: dict[str, Any] = {"rankers": ["a", "b", "c"], "seed": 1, "storage": url}
-    return rd.Tournament.create("search", **given | more)
+    return LocalTournament.create("search", **given | more)
 
 
 def signal(query: str, number: int, action: str = "click") -> Signal:
     return Signal(query, action, "d", position=None, time=time.time(), dwell=None, key=f"{action} {number}")
 
 
-def played(url: str, pages: int) -> rd.Tournament:
+def played(url: str, pages: int) -> LocalTournament:
     t = begin(url, guardrails=[Guardrail("error", bound=0.1, minimum=100)])
     duels = [t.ask(f"q{number}") for number in range(pages)]
     t.show_many([(duel, duel.interleave("ab", "cd", 2)) for duel in duels])
@@ -74,7 +73,7 @@ def test_counters_of_an_older_version_are_folded(url: str) -> None:
     storage = storage_at(url)
     storage.commit({"search": [CounterDelta({f"action {number}": 1 for number in range(1000)} | {"action click": 2})]})
     storage.close()
-    with rd.Tournament.open("search", storage=url) as t:
+    with LocalTournament.open("search", storage=url) as t:
         assert t.health().signals == {"other": 1000, "click": 2}
 
 

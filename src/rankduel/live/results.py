@@ -7,9 +7,22 @@ from typing import Protocol, Self
 
 from rankduel.interleaving import Interleaved, Interleaving
 from rankduel.live.rules.duels import DuelRow, Status
+from rankduel.live.rules.signals import Clicks
+from rankduel.live.rules.validation import as_list, brief
 from rankduel.types import Outcome
 
-__all__ = ["Counts", "Departure", "Health", "LiveDecision", "LiveDuel", "Meeting", "Receipt", "Standing"]
+__all__ = [
+    "Counts",
+    "Departure",
+    "Health",
+    "LiveDecision",
+    "LiveDuel",
+    "Meeting",
+    "Receipt",
+    "Standing",
+    "TicketSigner",
+    "outcome_or_clicks",
+]
 
 
 class TicketSigner(Protocol):
@@ -66,6 +79,31 @@ class LiveDuel:
             made = self.method.interleave(first, second, k, seed=self.seed)
             self.shown = replace(made, lists=(tuple(islice(first, k)), tuple(islice(second, k))))
         return self.shown
+
+
+def outcome_or_clicks(
+    duel: LiveDuel | str,
+    outcome: Outcome | None,
+    clicks: Iterable[Hashable] | None,
+    shown: Interleaved | None,
+) -> Outcome | Clicks | None:
+    """Check the arguments of a tell: the outcome, or the clicks with their page; None where there was no duel."""
+    if clicks is None:
+        if not isinstance(outcome, Outcome):
+            raise TypeError(f"outcome must be Outcome.FIRST, Outcome.SECOND or Outcome.TIE, got {brief(outcome)}")
+        return outcome
+    if outcome is not None:
+        raise ValueError("tell either the outcome or the clicks, not both")
+    documents = tuple(as_list("clicks", clicks))
+    if shown is None and isinstance(duel, LiveDuel):
+        shown = duel.shown
+        if shown is None and duel.id is None:
+            return None
+    if shown is None:
+        raise ValueError("clicks are credited on a page: call duel.interleave first, or hand it over as shown=")
+    if not isinstance(shown, Interleaved):
+        raise TypeError(f"a page is what duel.interleave() has returned, got {brief(shown)}")
+    return Clicks(documents, shown)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,7 @@ from rankduel.errors import StorageError
 from rankduel.live.results import LiveDuel
 from rankduel.live.rules.duels import DuelRow
 from rankduel.live.rules.traffic_share import in_share
-from rankduel.live.rules.validation import listed
-from rankduel.live.rules.validation import name as a_name
+from rankduel.live.rules.validation import as_list, check_name
 from rankduel.live.runtime.recent_cache import RecentCache
 from rankduel.live.runtime.runtime import TournamentRuntime
 from rankduel.live.settings import DAY
@@ -88,8 +87,8 @@ class DuelIssuer:
     def _checked(self, asked: Iterable[tuple[str | None, str | None]]) -> list[_Query]:
         self.runtime.check()
         return [
-            (None if query is None else a_name("query_id", query), None if client is None else self._hashed(client))
-            for query, client in listed("asked", asked)
+            (None if query is None else check_name("query_id", query), None if client is None else self._hashed(client))
+            for query, client in as_list("asked", asked)
         ]
 
     def _ask_many(self, checked: list[_Query], found: _Found) -> list[LiveDuel]:
@@ -241,7 +240,7 @@ class DuelIssuer:
         return day
 
     def _hashed(self, client: str) -> str:
-        return blake2b(a_name("client_id", client).encode(), key=self._salt, digest_size=8).hexdigest()
+        return blake2b(check_name("client_id", client).encode(), key=self._salt, digest_size=8).hexdigest()
 
     def _catch_up(self, rows: Iterable[DuelRow]) -> None:
         """Learn of rankers that another process has added, before the lock is taken."""
