@@ -20,7 +20,7 @@ from live.unsynced import unsynced
 from postgres.server import Server as Postgres
 from rankduel.cli import main
 from rankduel.errors import StorageError
-from rankduel.live import Tournament, storage_at
+from rankduel.live import LocalTournament, storage_at
 from rankduel.live.admin.verify import verify
 from rankduel.live.rules.events import Event
 from rankduel.live.runtime import runtime
@@ -51,7 +51,7 @@ FILLS = {"zeros": bytes(PAGE), "garbage": random.Random(1).randbytes(PAGE)}
 def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A closed storage file in which each large table has several pages; two snapshots are in it."""
     path = tmp_path_factory.mktemp("sound") / "duels.db"
-    with unsynced(), Tournament.create("search", rankers=RANKERS, storage=f"sqlite:///{path}", seed=1) as t:
+    with unsynced(), LocalTournament.create("search", rankers=RANKERS, storage=f"sqlite:///{path}", seed=1) as t:
         for group in range(2):
             play(t, 500, f"{group}.")
             t._runtime.take_snapshot()
@@ -65,14 +65,14 @@ def path(sound: Path, tmp_path: Path) -> Path:
     return Path(shutil.copy(sound, tmp_path / "duels.db"))
 
 
-def play(t: Tournament, n: int, name: str) -> None:
+def play(t: LocalTournament, n: int, name: str) -> None:
     duels = t.ask_many([(f"{name}{number}", f"client {number % 50}") for number in range(n)])
     told = t.tell_many([(duel, Outcome.FIRST if number % 3 else Outcome.TIE) for number, duel in enumerate(duels)])
     assert {receipt.status for receipt in told} == {"accepted"}
 
 
-def opened(path: Path) -> Tournament:
-    return Tournament.open("search", storage=f"sqlite:///{path}")
+def opened(path: Path) -> LocalTournament:
+    return LocalTournament.open("search", storage=f"sqlite:///{path}")
 
 
 def pages_of(path: Path, tree: str) -> list[int]:
@@ -98,7 +98,7 @@ def wait_for(condition: Callable[[], object]) -> None:
         sleep(0.01)
 
 
-def refused(t: Tournament, told: str = "the storage is damaged, nothing is acknowledged any more") -> None:
+def refused(t: LocalTournament, told: str = "the storage is damaged, nothing is acknowledged any more") -> None:
     """Whatever is told is refused, and whoever asks is served the baseline."""
     for _ in range(3):
         with pytest.raises(StorageError, match=told):
@@ -356,7 +356,7 @@ def killed(tmp_path: Path) -> Path:
     """What a process leaves that was killed after 40 commits of one tell: a file, and a log with all of them."""
     path = tmp_path / "running" / "duels.db"
     path.parent.mkdir()
-    with Tournament.create("search", rankers=RANKERS, storage=f"sqlite:///{path}", seed=1) as t:
+    with LocalTournament.create("search", rankers=RANKERS, storage=f"sqlite:///{path}", seed=1) as t:
         for number in range(40):
             t.tell(t.ask(f"query {number}"), Outcome.FIRST)
         for name in ("duels.db", "duels.db-wal"):
@@ -458,7 +458,7 @@ def test_a_process_that_is_killed_often_has_snapshots(tmp_path: Path, monkeypatc
         apply(state, event)
 
     monkeypatch.setattr(State, "apply", counted)
-    with Tournament.open("search", storage=url) as t:
+    with LocalTournament.open("search", storage=url) as t:
         assert t.counts.told == 135
         assert [snapshot.number for snapshot in t.storage.snapshots("search")] == [101]
     assert replayed == list(range(102, 137))
@@ -488,7 +488,7 @@ def test_a_snapshot_that_fails_is_tried_again(path: Path, monkeypatch: pytest.Mo
 
 def test_damage_that_postgresql_reports_stops_writes(postgres: Postgres) -> None:
     """After an error of class XX001 (data_corrupted) nothing is acknowledged any more."""
-    with Tournament.create("search", rankers=RANKERS, storage=postgres.empty(), seed=1) as t:
+    with LocalTournament.create("search", rankers=RANKERS, storage=postgres.empty(), seed=1) as t:
         duel = t.ask()
         raising = "DO $$ BEGIN RAISE EXCEPTION 'invalid page in block 7' USING ERRCODE = 'XX001'; END $$"
         with pytest.raises(StorageError, match="invalid page in block 7"):

@@ -11,7 +11,7 @@ import pytest
 
 import rankduel as rd
 from rankduel.interleaving import Interleaved, ProbabilisticInterleaving, TeamDraftInterleaving
-from rankduel.live import Shown, Signal
+from rankduel.live import LocalTournament, Shown, Signal
 from rankduel.live.rules.guardrails import Guardrail, GuardrailWindow
 from service.servers import Client, serving
 from service.test_events import event
@@ -22,9 +22,9 @@ def url(tmp_path: Path) -> str:
     return f"sqlite:///{tmp_path}/duels.db"
 
 
-def begin(url: str, **more: Any) -> rd.Tournament:
+def begin(url: str, **more: Any) -> LocalTournament:
     given: dict[str, Any] = {"rankers": ["a", "b", "c"], "attribution": {"window": 0.001}, "seed": 1}
-    return rd.Tournament.create("search", storage=url, **given | more)
+    return LocalTournament.create("search", storage=url, **given | more)
 
 
 def sql(url: str, statement: str, *values: Any) -> None:

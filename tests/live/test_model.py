@@ -13,7 +13,7 @@ import rankduel as rd
 from live.conftest import Clock
 from live.learning import learnt
 from live.unsynced import unsynced
-from rankduel.live import Tournament, tournament
+from rankduel.live import LocalTournament, local_tournament
 from rankduel.live.runtime import runtime
 from rankduel.live.runtime.state import State
 
@@ -36,7 +36,7 @@ class Model(RuleBasedStateMachine):
         self.world = ExitStack()
         self.world.enter_context(unsynced())
         self.clock = Clock()
-        for module in (runtime, tournament):
+        for module in (runtime, local_tournament):
             self.world.enter_context(patch.object(module, "now", self.clock))
         self.world.enter_context(patch.object(runtime, "SNAPSHOT_INTERVAL_EVENTS", 15))
         self.folder = self.world.enter_context(tempfile.TemporaryDirectory())
@@ -46,7 +46,7 @@ class Model(RuleBasedStateMachine):
 
     @initialize(bandit=st.sampled_from(["CertifiedSparring", "MergeDTS", "SparringEXP3"]))
     def create(self, bandit: str) -> None:
-        self.t = Tournament.create(
+        self.t = LocalTournament.create(
             "x",
             rankers=list("abcdefgh"),
             storage=f"sqlite:///{self.folder}/duels.db",
@@ -96,7 +96,7 @@ class Model(RuleBasedStateMachine):
     def restart(self) -> None:
         before = learnt(self.t._state)
         self.t.close()
-        self.t = Tournament.open("x", storage=f"sqlite:///{self.folder}/duels.db")
+        self.t = LocalTournament.open("x", storage=f"sqlite:///{self.folder}/duels.db")
         assert learnt(self.t._state) == before
 
     @invariant()

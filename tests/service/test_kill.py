@@ -10,7 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 from live.learning import learnt
-from rankduel.live import Tournament
+from rankduel.live import LocalTournament
 from rankduel.live.runtime.state import State
 from rankduel.types import Outcome
 from service.servers import Client, Server, serving
@@ -79,7 +79,7 @@ def loaded(url: str, round: int, left: list[str]) -> tuple[Server, list[Site]]:
 
 
 def check(url: str, acknowledged: dict[str, str]) -> None:
-    with Tournament.open("site", storage=url) as t:
+    with LocalTournament.open("site", storage=url) as t:
         events = list(t.journal())
         told = {event.body["duel"]: event.body["outcome"] for event in events if event.kind == "told"}
         assert len(told) == Counter(event.kind for event in events)["told"] == t.counts.told  # each once

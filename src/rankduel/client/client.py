@@ -3,7 +3,7 @@
 import atexit
 import os
 import weakref
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable
 from time import monotonic
 from types import TracebackType
 from typing import Self
@@ -14,7 +14,6 @@ from rankduel.client.counters import Counters, Tally
 from rankduel.client.outbox import Outbox, Route
 from rankduel.client.transport import Failure, Transport
 from rankduel.client.wire import (
-    checked,
     duel_from,
     encoded,
     event_of,
@@ -26,8 +25,9 @@ from rankduel.client.wire import (
 )
 from rankduel.interleaving import Interleaved
 from rankduel.live import LiveDuel
+from rankduel.live.results import outcome_or_clicks
 from rankduel.live.rules.signals import Shown, Signal
-from rankduel.live.rules.validation import whole
+from rankduel.live.rules.validation import as_list, check_name, whole
 from rankduel.types import Outcome
 
 __all__ = ["Client", "key_of"]
@@ -79,9 +79,9 @@ class Client:
         queue_bytes: int = 64_000_000,
         exit_timeout: float = 2.0,
     ) -> None:
-        self.tournament = checked("tournament", tournament)
+        self.tournament = check_name("tournament", tournament)
         self.deadline = _seconds("deadline", deadline, 0.001, 10)
-        self.baseline = "" if baseline is None else checked("baseline", baseline)
+        self.baseline = "" if baseline is None else check_name("baseline", baseline)
         whole("queue", queue, at_least=1)
         whole("queue_bytes", queue_bytes, at_least=_LARGEST_ITEM)
         self.exit_timeout = _seconds("exit_timeout", exit_timeout, 0, 60)
@@ -139,8 +139,9 @@ class Client:
         `duel` is what `ask` has returned, or its ticket, or its id. Where there was no duel there is nothing to tell,
         and that is fine. Clicks are attributed by the service, as the tournament has declared.
         """
-        told = tell_of(duel, outcome, clicks, shown)
-        return told is None or self._put(self._tells, told)
+        told = outcome_or_clicks(duel, outcome, clicks, shown)
+        item = None if told is None else tell_of(duel, told)
+        return item is None or self._put(self._tells, item)
 
     def show(self, duel: LiveDuel | str, page: Interleaved | None = None) -> bool:
         """The page that a user has seen, by default what `duel.interleave` has made. False if it had to be dropped."""
@@ -152,9 +153,7 @@ class Client:
 
         The key needs the scope `ingest`. A duel is decided by signals when its window closes, if its page was reported.
         """
-        if isinstance(seen, str | bytes | Mapping | Signal | Shown) or not isinstance(seen, Iterable):
-            raise TypeError(f"seen must be a list of Signal and Shown, got {seen!r:.200}")
-        events = [event_of(one) for one in seen]
+        events = [event_of(one) for one in as_list("seen", seen)]
         dropped = sum(not self._put(self._events, event) for event in events)
         return dropped == 0
 

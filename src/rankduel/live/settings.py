@@ -10,8 +10,7 @@ from rankduel.errors import TournamentExists
 from rankduel.interleaving import interleaving_from
 from rankduel.live.rules.attribution import MAX_ACTIONS, Attribution
 from rankduel.live.rules.guardrails import MAX_GUARDRAILS, MAX_WINDOW_SECONDS, Guardrail
-from rankduel.live.rules.validation import brief, listed, number, whole
-from rankduel.live.rules.validation import name as a_name
+from rankduel.live.rules.validation import as_list, brief, check_name, number, whole
 
 __all__ = [
     "DAY",
@@ -79,7 +78,7 @@ def new_settings(
     **dials: Any,
 ) -> Settings:
     """The settings of a new tournament, checked."""
-    names = tuple(a_name("a ranker", ranker) for ranker in listed("rankers", rankers))
+    names = tuple(check_name("a ranker", ranker) for ranker in as_list("rankers", rankers))
     check_new(names, ())
     if not names:
         raise ValueError("a tournament needs at least one ranker")
@@ -125,7 +124,7 @@ def checked_dials(given: Mapping[str, Any]) -> dict[str, Any]:
             raise TypeError(f"no setting {name!r}: those that can be changed are {', '.join(DIALS)}")
     checked = dict(given)
     if given.get("baseline") is not None:
-        a_name("baseline", given["baseline"])
+        check_name("baseline", given["baseline"])
     if "share" in given and number("share", given["share"]) > 1:
         raise ValueError(f"share must be a number from 0 to 1, got {given['share']!r}")
     if not isinstance(given.get("shadow", False), bool):
@@ -134,7 +133,7 @@ def checked_dials(given: Mapping[str, Any]) -> dict[str, Any]:
         if given.get(cap) is not None:
             checked[cap] = whole(cap, given[cap])
     if "guardrails" in given:
-        rails = listed("guardrails", given["guardrails"])
+        rails = as_list("guardrails", given["guardrails"])
         if len(rails) > MAX_GUARDRAILS:
             raise ValueError(f"a tournament has at most {MAX_GUARDRAILS} guardrails, got {len(rails):,}")
         checked["guardrails"] = [_guardrail(rail) for rail in rails]

@@ -7,7 +7,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from rankduel.dashboard import Forecast, Harm, forecast, harm, ratings
-from rankduel.live import Tournament
+from rankduel.live import LocalTournament
 
 if TYPE_CHECKING:
     from rankduel.service.service import Service
@@ -38,7 +38,7 @@ class ForecastCache:
         self._due: dict[str, float] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def of(self, t: Tournament) -> Forecasts | None:
+    def of(self, t: LocalTournament) -> Forecasts | None:
         """What is known now, at once."""
         found = self._found.get(t.name)
         due = monotonic() >= self._due.get(t.name, 0.0)
@@ -48,7 +48,7 @@ class ForecastCache:
             task.add_done_callback(self._tasks.discard)
         return found
 
-    async def _compute(self, t: Tournament) -> None:
+    async def _compute(self, t: LocalTournament) -> None:
         began, (least, most) = monotonic(), _REST
         try:
             self._found[t.name] = await self._service.replays.run(compute_forecasts, t)
@@ -59,7 +59,7 @@ class ForecastCache:
         self._due[t.name] = monotonic() + rest
 
 
-def compute_forecasts(t: Tournament) -> Forecasts:
+def compute_forecasts(t: LocalTournament) -> Forecasts:
     """Compute it; another thread should."""
     view = t.view()
     rated = ratings(view)

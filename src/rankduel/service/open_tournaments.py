@@ -8,7 +8,7 @@ from time import monotonic
 from typing import Any
 
 from rankduel.errors import BrokenTournament
-from rankduel.live import Storage, Tournament
+from rankduel.live import LocalTournament, Storage
 from rankduel.live.storage.open_storages import acquire, release
 from rankduel.service.metrics import sample
 
@@ -24,7 +24,7 @@ class OpenTournaments:
 
     def __init__(self, url: str) -> None:
         self.url = url
-        self.tournaments: dict[str, Tournament] = {}
+        self.tournaments: dict[str, LocalTournament] = {}
         self.broken: dict[str, str] = {}  # why a tournament cannot be opened
         self._tried: dict[str, float] = {}  # when the broken ones were tried last
         self._lock = threading.Lock()
@@ -52,7 +52,7 @@ class OpenTournaments:
             with suppress(BrokenTournament):
                 self.open(name)
 
-    def open(self, name: str) -> Tournament:
+    def open(self, name: str) -> LocalTournament:
         """A tournament, which stays open; BrokenTournament if it cannot be opened."""
         with self._lock:
             if name in self.tournaments:
@@ -60,7 +60,7 @@ class OpenTournaments:
             if name in self.broken and monotonic() - self._tried[name] < _RETRY_SECONDS:
                 raise BrokenTournament(self.broken[name])
             try:
-                self.tournaments[name] = Tournament.open(name, storage=self.url)
+                self.tournaments[name] = LocalTournament.open(name, storage=self.url)
             except Exception as error:
                 if name not in self.names():  # unknown, or no name at all
                     raise
@@ -71,7 +71,7 @@ class OpenTournaments:
             self.broken.pop(name, None)
             return self.tournaments[name]
 
-    def create(self, name: str, settings: dict[str, Any]) -> Tournament:
+    def create(self, name: str, settings: dict[str, Any]) -> LocalTournament:
         """Begin a tournament, or find the one that was begun with the same settings."""
         with self._lock:
             if name in self.broken:
@@ -79,7 +79,7 @@ class OpenTournaments:
             if name in self.tournaments:
                 self.tournaments[name].check_same(**settings)
             else:
-                self.tournaments[name] = Tournament.create(name, storage=self.url, exist_ok=True, **settings)
+                self.tournaments[name] = LocalTournament.create(name, storage=self.url, exist_ok=True, **settings)
             return self.tournaments[name]
 
     def metrics(self) -> list[str]:

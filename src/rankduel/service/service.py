@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from msgspec.json import decode, encode
 
 from rankduel.errors import BrokenTournament, StorageError
-from rankduel.live import LiveDuel, Tournament
+from rankduel.live import LiveDuel, LocalTournament
 from rankduel.live.storage.contract import TellResult
 from rankduel.service.auth.keys import KeyRing
 from rankduel.service.auth.sessions import Sessions
@@ -82,12 +82,12 @@ class Service:
         """Do something that takes a while in another thread, so that others are answered meanwhile."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, work, *given)
 
-    async def tournament(self, name: str) -> Tournament:
+    async def tournament(self, name: str) -> LocalTournament:
         """A tournament by its name."""
         t = self.open_tournaments.tournaments.get(name)
         return t if t is not None else await self.in_thread(self.open_tournaments.open, name)
 
-    async def open_among(self, names: Iterable[str]) -> list[Tournament]:
+    async def open_among(self, names: Iterable[str]) -> list[LocalTournament]:
         """Those of these tournaments that are not broken."""
         found = []
         for name in names:
@@ -110,14 +110,14 @@ class Service:
         """All tournaments of the storage, in alphabetical order, for somebody who reads."""
         return decode(await self.reads.answer("names", lambda: encode(self.open_tournaments.names())), type=list[str])
 
-    async def ask(self, t: Tournament, asked: Sequence[tuple[str | None, str | None]]) -> list[LiveDuel]:
+    async def ask(self, t: LocalTournament, asked: Sequence[tuple[str | None, str | None]]) -> list[LiveDuel]:
         """Ask a tournament: at once, or in a thread where the storage must be read."""
         duels = t.ask_now(asked)
         if duels is not None:
             return duels
         return await asyncio.get_running_loop().run_in_executor(self._ask_threads, t.ask_many, asked)
 
-    async def tell(self, t: Tournament, told: Sequence[Telling]) -> list[TellResult]:
+    async def tell(self, t: LocalTournament, told: Sequence[Telling]) -> list[TellResult]:
         """Tell a tournament; on return it is durable."""
         batcher = self._tell_batchers.get(t.name)
         if batcher is None:

@@ -4,14 +4,14 @@ import asyncio
 from collections.abc import Sequence
 from concurrent.futures import Future
 
-from rankduel.live import LiveDuel, Tournament
+from rankduel.live import LiveDuel, LocalTournament
+from rankduel.live.rules.signals import Clicks
 from rankduel.live.storage.contract import TellResult
-from rankduel.live.tournament import Clicks
 from rankduel.types import Outcome
 
 __all__ = ["TellBatcher", "Telling"]
 
-Telling = tuple[LiveDuel | str, Outcome | Clicks | None]
+Telling = tuple[LiveDuel | str, Outcome | Clicks]
 Lying = tuple[Sequence[Telling], asyncio.Future[list[TellResult]]]
 
 
@@ -21,7 +21,7 @@ class TellBatcher:
     A request that is given up takes nothing back: what was told stays told.
     """
 
-    def __init__(self, tournament: Tournament) -> None:
+    def __init__(self, tournament: LocalTournament) -> None:
         self._tournament = tournament
         self._loop = asyncio.get_running_loop()
         self._lying: list[Lying] = []
@@ -40,7 +40,7 @@ class TellBatcher:
 
     def _send(self, lying: list[Lying]) -> None:
         try:
-            sent = self._tournament.tell_soon([item for told, _ in lying for item in told])
+            sent = self._tournament.submit_tells([item for told, _ in lying for item in told])
         except Exception as error:
             if len(lying) > 1:
                 for one in lying:  # nobody shall suffer from the tells of others

@@ -16,7 +16,7 @@ import pytest
 
 import rankduel as rd
 from live.learning import learnt
-from rankduel.live import Counts, DuelRow, Event, Tournament
+from rankduel.live import Counts, DuelRow, Event, LocalTournament
 from rankduel.live.runtime import runtime
 from rankduel.live.runtime.state import State
 from rankduel.live.runtime.tickets import Tickets
@@ -27,8 +27,8 @@ from rankduel.live.storage.writer import Writer
 FIRST = rd.Outcome.FIRST
 
 
-def create(url: str) -> Tournament:
-    return Tournament.create("search", rankers=["a", "b", "c"], storage=url, seed=1, exist_ok=True)
+def create(url: str) -> LocalTournament:
+    return LocalTournament.create("search", rankers=["a", "b", "c"], storage=url, seed=1, exist_ok=True)
 
 
 def path_of(url: str) -> Path:
@@ -407,7 +407,7 @@ print(t.tell(t.ask(), rd.Outcome.FIRST).status)
     assert "open it after the fork" in fork
     assert "is in use by process" in owned
     assert status == "accepted"
-    with Tournament.open("search", storage=url) as t:
+    with LocalTournament.open("search", storage=url) as t:
         assert t.counts.told == 2
 
 

@@ -9,7 +9,7 @@ from itertools import chain, islice
 from typing import Any, BinaryIO, NamedTuple
 
 from rankduel.errors import DatasetError
-from rankduel.live.rules.validation import brief, name
+from rankduel.live.rules.validation import brief, check_name
 from rankduel.types import Outcome
 
 __all__ = [
@@ -205,7 +205,7 @@ def _places(place: str, header: Iterable[object]) -> list[int]:
 def _battle(place: str, cells: Iterable[Any]) -> Battle:
     first, second, winner = cells
     try:
-        first, second = name("model_a", first), name("model_b", second)
+        first, second = check_name("model_a", first), check_name("model_b", second)
     except ValueError as error:
         raise DatasetError(f"{place}: {error}") from None
     if not isinstance(winner, str) or winner not in _OUTCOMES:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
-from rankduel.live.rules.validation import known, name, number, whole
+from rankduel.live.rules.validation import check_name, known, number, whole
 
 __all__ = ["MAX_GUARDRAILS", "MAX_WINDOW_SECONDS", "Guardrail", "GuardrailWindow", "crossed"]
 
@@ -39,7 +39,7 @@ class Guardrail:
         if window == 0:
             raise ValueError(f"window must be more than 0 seconds, got {self.window!r}")
         values = {
-            "action": name("action", self.action),
+            "action": check_name("action", self.action),
             "bound": number("bound", self.bound, below=1),
             "window": window,
             "minimum": whole("minimum", self.minimum, at_least=1),

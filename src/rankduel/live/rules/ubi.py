@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from rankduel.interleaving import Interleaved
 from rankduel.live.rules.signals import Shown, Signal
-from rankduel.live.rules.validation import brief, name, number, whole
+from rankduel.live.rules.validation import brief, check_name, number, whole
 
 __all__ = ["FIRST_TIME", "LAST_TIME", "LONGEST_OBJECT", "MOST", "read_events", "read_page"]
 
@@ -91,8 +91,8 @@ def _event(item: Any) -> Signal | Shown:
     if isinstance(item, Exception):
         raise item
     event = _dictionary("an event", item)
-    query_id = name("query_id", event.get("query_id"))
-    action = name("action_name", event.get("action_name"))
+    query_id = check_name("query_id", event.get("query_id"))
+    action = check_name("action_name", event.get("action_name"))
     time = _time(event.get("timestamp"))
     attributes = _dictionary("event_attributes", event.get("event_attributes"))
     if action == "impression" and attributes.get("shown") is not None:
@@ -109,7 +109,7 @@ def _event(item: Any) -> Signal | Shown:
         "",
     )
     own = event.get("event_id")
-    content = signal[:-1] if own is None else [name("event_id", own)]
+    content = signal[:-1] if own is None else [check_name("event_id", own)]
     return signal._replace(key=blake2b(json.dumps(content).encode(), digest_size=16).hexdigest())
 
 
@@ -144,7 +144,7 @@ def _document(what: str, value: object) -> str | int:
     """UBI's ids of objects may be whole numbers."""
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63:
         return value
-    return name(what, value, LONGEST_OBJECT)
+    return check_name(what, value, LONGEST_OBJECT)
 
 
 def read_page(stored: object) -> Interleaved:

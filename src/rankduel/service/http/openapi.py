@@ -8,7 +8,7 @@ import msgspec
 
 from rankduel.live.rules.ubi import FIRST_TIME, LAST_TIME, LONGEST_OBJECT
 from rankduel.live.rules.ubi import MOST as MAX_EVENTS
-from rankduel.live.rules.validation import LONGEST
+from rankduel.live.rules.validation import MAX_NAME_CHARACTERS
 from rankduel.service.http.problems import PROBLEMS
 from rankduel.service.http.routing import Call, Parameter
 from rankduel.service.http.schemas import NAME_PATTERN, PRINTABLE
@@ -79,7 +79,13 @@ def _operation(call: Call, schema_of: dict[str, Any]) -> dict[str, Any]:
 
 
 _JSON = ("application/json",)
-_NAME = {"type": "string", "minLength": 1, "maxLength": LONGEST, "description": PRINTABLE, "pattern": NAME_PATTERN}
+_NAME = {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": MAX_NAME_CHARACTERS,
+    "description": PRINTABLE,
+    "pattern": NAME_PATTERN,
+}
 _DOCUMENT = {
     "anyOf": [
         {**_NAME, "maxLength": LONGEST_OBJECT},
@@ -120,7 +126,7 @@ _EVENTS = {"oneOf": [_EVENT, {"type": "array", "items": _EVENT, "minItems": 1, "
 
 
 def _in_path(name: str) -> dict[str, Any]:
-    schema = {"type": "string", "minLength": 1, "maxLength": LONGEST}
+    schema = {"type": "string", "minLength": 1, "maxLength": MAX_NAME_CHARACTERS}
     return {"name": name, "in": "path", "required": True, "schema": schema}
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UnsetType
 from msgspec.json import encode
 
-from rankduel.live import Tournament
+from rankduel.live import LocalTournament
 from rankduel.service.auth.keys import Key
 from rankduel.service.http.limits import Buckets
 from rankduel.service.http.problems import too_many_requests
@@ -137,7 +137,7 @@ def given(body: Any, *leave_out: str) -> dict[str, Any]:
     }
 
 
-Look = Callable[[Tournament, dict[str, Any]], Any]
+Look = Callable[[LocalTournament, dict[str, Any]], Any]
 
 
 def reads_tournament(look: Look) -> Callable[[Request], Awaitable[Plain]]:
@@ -156,7 +156,7 @@ def reads_tournament_cached(look: Look) -> Callable[[Request], Awaitable[Plain]]
 
 
 def _reading(
-    look: Look, pool: Callable[["Service"], "ReadPool"], version: Callable[[Tournament], int] | None = None
+    look: Look, pool: Callable[["Service"], "ReadPool"], version: Callable[[LocalTournament], int] | None = None
 ) -> Callable[[Request], Awaitable[Plain]]:
     @wraps(look)
     async def run(request: Request) -> Plain:

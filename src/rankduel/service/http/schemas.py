@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from rankduel.live.rules.ubi import LONGEST_OBJECT
-from rankduel.live.rules.validation import LONGEST
+from rankduel.live.rules.validation import MAX_NAME_CHARACTERS
 from rankduel.live.settings import MAX_RANKERS
 
 __all__ = [
@@ -55,7 +55,9 @@ MOST = 1000  # items of a batch
 PRINTABLE = "Printable characters: no control, format, private-use or unassigned ones, no separator but the space."
 NAME_PATTERN = "^[^\\x00-\\x1f\\x7f-\\xa0\\xad]+$"  # what a pattern can say of it; the description says all
 _PATTERN = {"pattern": NAME_PATTERN}
-Name = Annotated[str, Meta(min_length=1, max_length=LONGEST, description=PRINTABLE, extra_json_schema=_PATTERN)]
+Name = Annotated[
+    str, Meta(min_length=1, max_length=MAX_NAME_CHARACTERS, description=PRINTABLE, extra_json_schema=_PATTERN)
+]
 _PLAIN_VALUES = {"additionalProperties": {"type": ["number", "string", "null"]}}
 Options = Annotated[dict[str, Any], Meta(extra_json_schema=_PLAIN_VALUES)]
 Share = Annotated[float, Meta(ge=0, le=1)]

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from rankduel.live import Tournament
+from rankduel.live import LocalTournament
 from rankduel.service.http.problems import Problem
 from rankduel.service.http.routing import Call, Request, given
 from rankduel.service.http.schemas import Change, Create, RankersIn, Reason, TournamentOut
@@ -111,7 +111,7 @@ async def _operate(request: Request, what: str, *values: Any, **changes: Any) ->
     )
 
 
-def _done(t: Tournament, what: str, values: tuple[Any, ...], told: dict[str, Any], by: str) -> TournamentOut:
+def _done(t: LocalTournament, what: str, values: tuple[Any, ...], told: dict[str, Any], by: str) -> TournamentOut:
     try:
         getattr(t, what)(*values, **told, by=by)
     except (ValueError, TypeError) as error:

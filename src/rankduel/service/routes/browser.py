@@ -8,7 +8,7 @@ from time import monotonic
 from typing import Any
 
 from rankduel.dashboard import CONTENT_SECURITY_POLICY, FILES, File
-from rankduel.live import Tournament
+from rankduel.live import LocalTournament
 from rankduel.service.http.problems import Problem
 from rankduel.service.http.routing import Call, Parameter, Plain, Request, Stream
 from rankduel.service.service import Service
@@ -112,7 +112,7 @@ def _state(service: Service, name: str | None) -> list[tuple[Any, ...]]:
     return [_of(service, t) for t in tournaments if name is None or t.name == name]
 
 
-def _of(service: Service, t: Tournament) -> tuple[Any, ...]:
+def _of(service: Service, t: LocalTournament) -> tuple[Any, ...]:
     return t.name, t.number, t.counters_version, str(t.failing), service.readable, service.forecasts.of(t)
 
 

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from rankduel.errors import StorageError
-from rankduel.live import Counts, DuelRow, Event, Tournament, standings
+from rankduel.live import Counts, DuelRow, Event, LocalTournament, standings
 from rankduel.live.settings import Settings
 from rankduel.service.http.routing import (
     Call,
@@ -58,7 +58,7 @@ async def list_tournaments(request: Request) -> Plain:
     return plain_json(await service.reads.answer(key, partial(_summaries, page, broken, next)))
 
 
-def _summaries(page: list[Tournament], broken: list[Broken], next: str | None) -> bytes:
+def _summaries(page: list[LocalTournament], broken: list[Broken], next: str | None) -> bytes:
     return encode(Tournaments(tournaments=[_summary(t) for t in page], broken=broken, next=next))
 
 
@@ -70,48 +70,48 @@ def broken_among(service: Service, names: Iterable[str]) -> list[Broken]:
 
 
 @reads_tournament
-def show_tournament(t: Tournament, query: dict[str, Any]) -> TournamentOut:
+def show_tournament(t: LocalTournament, query: dict[str, Any]) -> TournamentOut:
     """One tournament: its state, champion, rankers left, duels and settings."""
     return whole(t)
 
 
 @reads_tournament_cached
-def rankers(t: Tournament, query: dict[str, Any]) -> RankersOut:
+def rankers(t: LocalTournament, query: dict[str, Any]) -> RankersOut:
     """All rankers that ever took part, in the order in which they came."""
     lines, next = _page(lambda start, stop: t.view().names[start:stop], query)
     return RankersOut(rankers=[RankerOut(ranker) for ranker in lines], next=next)
 
 
 @reads_tournament_cached
-def leaderboard(t: Tournament, query: dict[str, Any]) -> Leaderboard:
+def leaderboard(t: LocalTournament, query: dict[str, Any]) -> Leaderboard:
     """All rankers, the best guess first."""
     lines, next = _page(partial(standings.leaderboard, t.view()), query)
     return Leaderboard(standings=[_out(StandingOut, line) for line in lines], next=next)
 
 
 @reads_tournament_cached
-def timeline(t: Tournament, query: dict[str, Any]) -> Timeline:
+def timeline(t: LocalTournament, query: dict[str, Any]) -> Timeline:
     """The rankers that are out, in the order in which they went."""
     lines, next = _page(partial(standings.timeline, t.view()), query)
     return Timeline(departures=[_out(Gone, line) for line in lines], next=next)
 
 
 @reads_tournament_cached
-def preferences(t: Tournament, query: dict[str, Any]) -> Preferences:
+def preferences(t: LocalTournament, query: dict[str, Any]) -> Preferences:
     """How often each two rankers have met, and who won."""
     lines, next = _page(partial(standings.preferences, t.view()), query)
     return Preferences(pairs=[_out(Pair, line) for line in lines], next=next)
 
 
 @reads_tournament_cached
-def decision(t: Tournament, query: dict[str, Any]) -> DecisionOut:
+def decision(t: LocalTournament, query: dict[str, Any]) -> DecisionOut:
     """The winner, or the rankers that are tied, or where it stands; and what is guaranteed."""
     decided = t.decision()
     return _out(DecisionOut, decided, text=str(decided))
 
 
 @reads_tournament
-def duels(t: Tournament, query: dict[str, Any]) -> KnownDuels:
+def duels(t: LocalTournament, query: dict[str, Any]) -> KnownDuels:
     """The duels, newest first."""
     limit = query["limit"]
     rows = t.duels(limit=limit + 1, before=query.get("after"))
@@ -121,7 +121,7 @@ def duels(t: Tournament, query: dict[str, Any]) -> KnownDuels:
 
 
 @reads_tournament
-def health(t: Tournament, query: dict[str, Any]) -> HealthOut:
+def health(t: LocalTournament, query: dict[str, Any]) -> HealthOut:
     """Whether the tournament is well."""
     well = t.health()
     delays = {str(seconds): count for seconds, count in well.delays.items()}
@@ -129,7 +129,7 @@ def health(t: Tournament, query: dict[str, Any]) -> HealthOut:
 
 
 @reads_tournament
-def journal(t: Tournament, query: dict[str, Any]) -> JournalPage:
+def journal(t: LocalTournament, query: dict[str, Any]) -> JournalPage:
     """What was learnt and what operators did, oldest first."""
     after, limit = query["after"], query["limit"]
     page = list(islice(t.journal(since=after), limit + 1))
@@ -174,7 +174,7 @@ def duel_fields(row: DuelRow, rankers: list[str]) -> dict[str, Any]:
     }
 
 
-def _summary_fields(t: Tournament) -> dict[str, Any]:
+def _summary_fields(t: LocalTournament) -> dict[str, Any]:
     decided = t.decision()
     return {
         "name": t.name,
@@ -187,7 +187,7 @@ def _summary_fields(t: Tournament) -> dict[str, Any]:
     }
 
 
-def _newest(t: Tournament) -> Counts:
+def _newest(t: LocalTournament) -> Counts:
     """All that was counted; if the storage has failed, all that it has."""
     try:
         return t.counts
@@ -195,11 +195,11 @@ def _newest(t: Tournament) -> Counts:
         return t.health().counts
 
 
-def _summary(t: Tournament) -> Summary:
+def _summary(t: LocalTournament) -> Summary:
     return Summary(**_summary_fields(t))
 
 
-def whole(t: Tournament) -> TournamentOut:
+def whole(t: LocalTournament) -> TournamentOut:
     """A tournament with its settings."""
     return TournamentOut(**_summary_fields(t), settings=open_settings(t.settings))
 

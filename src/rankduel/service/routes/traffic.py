@@ -5,13 +5,12 @@ from functools import cache
 from typing import Any
 
 from rankduel.interleaving import Interleaved
-from rankduel.live import LiveDuel, Shown, Signal, Status, Tournament
+from rankduel.live import LiveDuel, LocalTournament, Shown, Signal, Status
+from rankduel.live.rules.signals import Clicks
 from rankduel.live.rules.ubi import MOST as MAX_EVENTS
 from rankduel.live.rules.ubi import read_events, read_page
-from rankduel.live.rules.validation import LONGEST
-from rankduel.live.rules.validation import name as checked_name
+from rankduel.live.rules.validation import MAX_NAME_CHARACTERS, check_name
 from rankduel.live.storage.contract import TellResult
-from rankduel.live.tournament import Clicks
 from rankduel.service.http.problems import Problem
 from rankduel.service.http.routing import Call, Parameter, Request
 from rankduel.service.http.schemas import (
@@ -82,9 +81,9 @@ def _check_ids(asked: list[tuple[str | None, str | None]]) -> None:
         for id in dict.fromkeys(ids):
             if id is not None:
                 try:
-                    checked_name(what, id)
+                    check_name(what, id)
                 except ValueError as error:
-                    raise Problem("bad-value", str(error), value=id[:LONGEST]) from None
+                    raise Problem("bad-value", str(error), value=id[:MAX_NAME_CHARACTERS]) from None
 
 
 def _out(duel: LiveDuel, query_id: str | None, method: str) -> DuelOut:
@@ -107,7 +106,7 @@ async def tell(request: Request) -> ReceiptOut | Receipts:
     return Receipts(receipts=[_receipt(*told) for told in all_told])
 
 
-def _telling(t: Tournament, item: Tell, place: int | None = None) -> Telling:
+def _telling(t: LocalTournament, item: Tell, place: int | None = None) -> Telling:
     duel = item.ticket or item.duel
     if duel is not None and item.outcome is not None and item.clicks is None:
         return duel, _OUTCOMES[item.outcome]
@@ -121,7 +120,7 @@ def _telling(t: Tournament, item: Tell, place: int | None = None) -> Telling:
     return duel, Clicks(tuple(item.clicks or ()), _page(t, item.shown, f"{at}.shown"))
 
 
-def _page(t: Tournament, shown: dict[str, Any], at: str) -> Interleaved:
+def _page(t: LocalTournament, shown: dict[str, Any], at: str) -> Interleaved:
     """A page from outside, made by the tournament's method."""
     try:
         page = read_page(shown)
@@ -156,7 +155,7 @@ async def show(request: Request) -> StatusOut | Statuses:
     return Statuses(statuses=[status.value for status in statuses])
 
 
-def _showing(t: Tournament, item: Show, at: str) -> tuple[str, Interleaved]:
+def _showing(t: LocalTournament, item: Show, at: str) -> tuple[str, Interleaved]:
     duel = item.ticket or item.duel
     if duel is None:
         raise Problem("bad-value", "expected a ticket or a duel", at=at)
@@ -198,14 +197,14 @@ async def ingest(request: Request) -> Ingested:
     return Ingested(statuses=list(statuses.values()), errors=invalid)
 
 
-def _wrong_page(t: Tournament, one: Signal | Shown) -> str | None:
+def _wrong_page(t: LocalTournament, one: Signal | Shown) -> str | None:
     """What is wrong with a page for a tournament, or None."""
     if isinstance(one, Signal) or one.page.method == t.method.name:
         return None
     return f"the pages of {t.name!r} are made by {t.method.name}, got one by {one.page.method}"
 
 
-async def _addressed(request: Request) -> list[Tournament]:
+async def _addressed(request: Request) -> list[LocalTournament]:
     """The tournaments that events may belong to: the one that is named, or all that are not over."""
     service = request.service
     if (named := request.query.get("tournament")) is not None:
