@@ -9,17 +9,17 @@ PACKAGE = ROOT / "src" / "rankduel"
 
 
 def layers() -> list[set[str]]:
-    """From the top down; a package imports only from the layers below its own."""
+    """From the top down; a room imports only from the layers below its own."""
     contract = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"][0]
-    return [{name.strip() for name in re.split(r"[|:]", layer)} for layer in contract["layers"]]
+    return [{room.strip() for room in re.split(r"[|:]", layer)} for layer in contract["layers"]]
 
 
-def level(package: str) -> int:
-    return next(depth for depth, packages in enumerate(layers()) if package in packages)
+def level(room: str) -> int:
+    return next(depth for depth, rooms in enumerate(layers()) if room in rooms)
 
 
 def imports(text: str) -> list[str]:
-    """The packages of rankduel that a kernel imports or cimports, docstrings aside."""
+    """The rooms of rankduel that a kernel imports or cimports, docstrings aside."""
     code = re.sub(r'""".*?"""', "", text, flags=re.DOTALL)
     return re.findall(r"^\s*(?:from|cimport|import) rankduel\.(\w+)", code, flags=re.MULTILINE)
 
@@ -31,9 +31,9 @@ def test_kernels_import_only_from_below() -> None:
     for path in kernels:
         if (own := path.relative_to(PACKAGE).parts[0]) == path.name:
             continue  # the package's own empty marker
-        for package in imports(path.read_text()):
-            edges += package != own
-            assert package == own or level(package) > level(own), f"{path} imports {package}, not below {own}"
+        for room in imports(path.read_text()):
+            edges += room != own
+            assert room == own or level(room) > level(own), f"{path} imports {room}, which is not below {own}"
     assert edges > 20
 
 
