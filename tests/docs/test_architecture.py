@@ -87,11 +87,11 @@ def test_a_wrong_name_would_be_noticed() -> None:
         ("setup.py", ""),
     ]
     assert resolved("live/hall.py") is None
-    assert resolved("live/tournament.py") == PACKAGE / "live" / "tournament.py"
+    assert resolved("live/settings.py") == PACKAGE / "live" / "settings.py"
     assert resolved("tests/naive") == ROOT / "tests" / "naive"
-    assert defines(PACKAGE / "live" / "tournament.py", "tell_soon")
+    assert defines(PACKAGE / "live" / "rules" / "duels.py", "apply_outcome")
     assert defines(PACKAGE / "live" / "settings.py", "DIALS")
-    assert not defines(PACKAGE / "live" / "tournament.py", "tell_later")
+    assert not defines(PACKAGE / "live" / "rules" / "duels.py", "tell_later")
     assert defines(PACKAGE / "simulation" / "play.pyx", "advance")
     assert defines(PACKAGE / "simulation" / "play.pyx", "Play")
     assert not defines(PACKAGE / "simulation" / "play.pyx", "retreat")
