@@ -88,6 +88,7 @@ docs-site: docs
 
 pictures: setup
 	$(BIN)/python docs/draw.py
+	$(BIN)/python docs/draw_layers.py
 
 clean:
 	rm -rf $(VENV) build dist src/*.egg-info

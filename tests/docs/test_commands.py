@@ -7,7 +7,6 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -107,15 +106,3 @@ def test_every_counter_and_setting_of_the_client_is_documented() -> None:
     page = (ROOT / "docs" / "client.md").read_text()
     settings = set(inspect.signature(Client).parameters) - {"url", "tournament"}
     assert {name for name in {*settings, *Counters.__slots__} if f"`{name}`" not in page} == set()
-
-
-def test_every_folder_of_tests_is_on_the_map() -> None:
-    told = (ROOT / "docs" / "design.md").read_text()
-    folders = {path.name for path in Path(ROOT / "tests").iterdir() if path.is_dir() and not path.name.startswith("_")}
-    assert {folder for folder in folders if f"`{folder}`" not in told and f"tests/{folder}" not in told} == set()
-
-
-def test_every_room_is_on_the_map() -> None:
-    told = (ROOT / "docs" / "design.md").read_text() + (ROOT / "CONTRIBUTING.md").read_text()
-    rooms = {path.name for path in (ROOT / "src" / "rankduel").iterdir() if (path / "__init__.py").exists()}
-    assert {room for room in rooms if told.count(f"| `{room}/`") + told.count(f", `{room}/`") < 2} == set()
