@@ -14,7 +14,7 @@ import pytest
 from fences import ROOT, fences, name, pages
 from rankduel.bandits import any_bandit_from
 from rankduel.cli import COMMANDS, main
-from rankduel.cli.shared.config import ABOUT
+from rankduel.cli.shared.config import SETTING_HELP
 from rankduel.client import Client, Counters
 from rankduel.lab import problem_from
 
@@ -100,7 +100,7 @@ def test_every_option_is_documented(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_every_setting_is_documented() -> None:
     told = "".join((ROOT / "docs" / page).read_text() for page in ("operations.md", "service.md"))
-    assert {name for name in ABOUT if f"| `{name}`" not in told and f", `{name}`" not in told} == set()
+    assert {name for name in SETTING_HELP if f"| `{name}`" not in told and f", `{name}`" not in told} == set()
 
 
 def test_every_counter_and_setting_of_the_client_is_documented() -> None:
