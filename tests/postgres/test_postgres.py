@@ -284,7 +284,7 @@ def test_who_was_cut_off_does_not_believe_to_lead(url: str, postgres: Server) ->
 
 def test_who_hangs_does_not_lead_for_long(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that is stopped keeps its connections, and says nothing on them."""
-    monkeypatch.setattr("rankduel.live.storage.postgres._SILENT", 0.5)
+    monkeypatch.setattr("rankduel.live.storage.postgres_leader._SILENT_LEADER_SECONDS", 0.5)
     one, two = PostgresStorage(url), PostgresStorage(url)
     assert one.leads("x")
     assert not two.leads("x")

@@ -234,7 +234,7 @@ def test_postgresql(postgres: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match="a PostgreSQL storage is copied by pg_dump"):
         backup(url, Path("x"))
     assert upgrade(url) == (1, 1)
-    for module in ("storage.schema", "storage.postgres"):
+    for module in ("storage.schema", "storage.postgres_tables"):
         monkeypatch.setattr(f"rankduel.live.{module}.SCHEMA", 3)
     steps = {1: {"postgres": "ALTER TABLE duels ADD COLUMN note TEXT"}}
     monkeypatch.setattr(migrate, "MIGRATIONS", steps)

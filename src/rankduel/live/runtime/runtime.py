@@ -119,7 +119,7 @@ class TournamentRuntime:
         if events and events[0].number > self.state.number + 1:  # others have written, too
             self.follow()
         if counts.get("recovered asks"):  # their queries have duels that nobody here has seen
-            self.storage.rest(at_once=True)
+            self.storage.refresh_queries()
         with self.lock:
             for name, by in counts.items():
                 self.counters[name] = self.counters.get(name, 0) + by
