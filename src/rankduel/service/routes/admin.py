@@ -32,7 +32,9 @@ def _bandit(body: CreateTournament) -> str | None:
         raise Problem("bad-value", detail, value=spec[:200])
     if body.parameters:
         if spec is None or "(" in spec:
-            raise Problem("bad-value", "parameters need the name of a bandit without options in parentheses", value=spec)
+            raise Problem(
+                "bad-value", "parameters need the name of a bandit without options in parentheses", value=spec
+            )
         spec += f"({', '.join(f'{_option_name(name)}={_literal(value)}' for name, value in body.parameters.items())})"
     return spec
 
