@@ -19,7 +19,7 @@ from rankduel.service.http.gateway import Gateway
 from rankduel.service.routes import traffic
 from service.asgi import request
 from service.servers import Client, Server, serving
-from service.test_events import event
+from service.ubi import event
 
 
 @pytest.fixture

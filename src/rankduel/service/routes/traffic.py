@@ -132,7 +132,7 @@ def _wrong_method(t: Tournament, page: Interleaved) -> str | None:
     """Return an error if the tournament's interleaving method did not make a page, else None."""
     if page.method == t.method.name:
         return None
-    return f"tournament {t.name!r} makes pages by {t.method.name}, got a page by {page.method}"
+    return f"the page was made by {page.method!r}, but tournament {t.name!r} uses {t.method.name!r}"
 
 
 def _single_receipt(result: TellResult, body: Tell) -> out.Receipt:
