@@ -4,6 +4,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import psycopg
@@ -183,3 +184,40 @@ def test_a_table_lock_keeps_no_ask_waiting(both: tuple[str, rd.Tournament, rd.To
     while timed(one, "q")[1] and time.monotonic() < until:
         time.sleep(0.1)
     assert one.tell(one.ask("q"), FIRST).status == "accepted"
+
+
+def test_many_locked_tournaments_keep_a_free_one_waiting_once(postgres: Postgres) -> None:
+    """While 20 are locked and all have entries to write, the free one waits for one of them at a time."""
+    url = postgres.empty()
+    names = [f"t{number:02}" for number in range(21)]
+    with ExitStack() as stack:
+        every = [stack.enter_context(rd.Tournament.create(name, rankers=["a", "b"], storage=url)) for name in names]
+        duels = [t.ask("before") for t in every]
+        more = [every[-1].ask(f"q{number}") for number in range(5)]
+        with psycopg.connect(url) as lock:
+            lock.execute("SELECT 1 FROM rankduel.tournaments WHERE name <> 't20' FOR UPDATE")
+            waiting = [t.tell_soon([(duel, FIRST)]) for t, duel in zip(every, duels, strict=True)]
+            for duel in more:
+                began = time.monotonic()
+                assert every[-1].tell(duel, FIRST).status == "accepted"
+                assert time.monotonic() - began < 2.0
+            assert waiting.pop().result(2.0)[0].status == "accepted"
+            assert not any(future.done() for future in waiting)
+            lock.rollback()
+        assert [future.result(30.0)[0].status for future in waiting] == ["accepted"] * 20
+        assert all(t.counts.told == 1 for t in every[:-1])
+
+
+def test_a_storage_that_hangs_is_not_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Queries that are in memory keep their duel, all others get the baseline without a look at the storage."""
+    url = f"sqlite:///{tmp_path}/duels.db"
+    with rd.Tournament.create("search", rankers=["a", "b"], storage=url) as t:
+        t.tell(t.ask("old"), FIRST)
+    with rd.Tournament.open("search", storage=url) as t:
+        new = t.ask("new")
+        assert t.ask_now([("old", None)]) is None  # only the storage knows its duel
+        monkeypatch.setattr("rankduel.live.storage.writer.Writer.stalled", True)
+        monkeypatch.setattr(t.storage, "duels_of", lambda *_: 1 / 0)
+        again, old, third = t.ask_now([("new", None), ("old", None), ("third", None)]) or []
+        assert again == new
+        assert (old.why, third.why) == ("storage", "storage")

@@ -1,5 +1,6 @@
 """Damaged, removed and replaced files: nothing is acknowledged that would be lost; snapshots are only a shortcut."""
 
+import os
 import random
 import shutil
 import signal
@@ -256,12 +257,26 @@ def test_a_file_that_is_gone_ends_acknowledgement(path: Path, suffix: str, act: 
 
 
 def test_a_file_that_is_emptied_ends_acknowledgement(path: Path) -> None:
-    """The same for a file that has its name and is empty."""
-    code = "import sys; from rankduel.live.storage.sqlite_file_checks import OpenedFiles; from pathlib import Path\n"
+    """The same for a file that has its name and is empty, or has lost its last pages."""
+    code = (
+        "import os, sys; from rankduel.live.storage.sqlite_file_checks import OpenedFiles; from pathlib import Path\n"
+    )
     code += "path = Path(sys.argv[1]); files = OpenedFiles(path); assert files.change() is None\n"
+    code += "os.truncate(path, path.stat().st_size - 4096); print(files.change())\n"
     code += "path.write_bytes(b''); print(files.change())"
     done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=True)
-    assert "was emptied while it was in use" in done.stdout
+    shorter, empty = done.stdout.splitlines()
+    assert "was truncated to" in shorter
+    assert "was truncated to 0 bytes while it was in use" in empty
+
+
+def test_a_file_that_is_truncated_ends_acknowledgement(path: Path) -> None:
+    """Not one tell is acknowledged after the file has lost pages."""
+    with opened(path) as t:
+        play(t, 10, "x")
+        t.storage.rest()
+        os.truncate(path, path.stat().st_size - 4096)
+        refused(t, "was truncated to")
 
 
 def test_a_file_that_is_brought_back_is_not_trusted(path: Path) -> None:

@@ -73,14 +73,41 @@ def test_undeclared_actions_share_one_counter(url: str) -> None:
         assert t.health().signals == {"other": 2000, "click": 1}
 
 
+def test_undeclared_actions_cross_no_guardrail(url: str) -> None:
+    """60 invented actions on one page are not 60 pages with the declared action `other`."""
+    with begin(url, guardrails=[{"action": "other", "bound": 0.02}]) as t:
+        duels = [t.ask(f"q{number}") for number in range(170)]
+        t.tell_many([(duel, rd.Outcome.FIRST) for duel in duels[1:]])
+        t.observe([signal("q0", number, f"invented {number}") for number in range(60)])
+        t.run_maintenance()
+        assert t.status == "running"
+        assert t.health().signals == {"other": 60}
+        assert t.observe([signal("q0", 100, "other")]) == [Status.ACCEPTED]
+        assert t.counters()["pages with other"] == 1
+
+
+def test_the_number_of_declared_actions_is_bounded(url: str) -> None:
+    """Each has two counters: an attribution names at most 100, and there are at most 100 guardrails."""
+    actions = {f"action {number}": 1.0 for number in range(101)}
+    with pytest.raises(ValueError, match="an attribution names at most 100 actions, got 101"):
+        begin(url, attribution={"actions": actions})
+    with begin(url) as t:
+        with pytest.raises(ValueError, match="an attribution names at most 100 actions, got 101"):
+            t.configure(attribution={"actions": actions})
+        with pytest.raises(ValueError, match="a tournament has at most 100 guardrails, got 101"):
+            t.configure(guardrails=[{"action": action, "bound": 0.1} for action in actions])
+
+
 def test_counters_of_an_older_version_are_folded(url: str) -> None:
     """Health shows declared actions and one "other", also where an older version has counted each name."""
     begin(url).close()
     storage = storage_at(url)
-    storage.commit({"search": [CounterDelta({f"action {number}": 1 for number in range(1000)} | {"action click": 2})]})
+    old = {f"{kind} {number}": 1 for number in range(1000) for kind in ("action", "pages with")}
+    storage.commit({"search": [CounterDelta(old | {"action click": 2, "pages with click": 1})]})
     storage.close()
     with rd.Tournament.open("search", storage=url) as t:
         assert t.health().signals == {"other": 1000, "click": 2}
+        assert len(t.counters()) < 10
 
 
 def test_a_duel_takes_a_bounded_number_of_signals(url: str, monkeypatch: pytest.MonkeyPatch) -> None:

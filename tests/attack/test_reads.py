@@ -15,7 +15,7 @@ import pytest
 from msgspec.json import encode
 
 from rankduel import Outcome, Tournament
-from rankduel.dashboard.leaderboard import LEVEL, lines
+from rankduel.dashboard.leaderboard import INTERVAL_CONFIDENCE, leaderboard
 from rankduel.live import LiveDuel, Standing, View, settings, standings, view_at
 from rankduel.service.app import ROUTES, make_app
 from rankduel.service.auth.keys import LOOPBACK
@@ -492,7 +492,7 @@ def test_standings_are_encoded_as_their_type_says(url: str) -> None:
     async def test(service: Service) -> None:
         t = await service.tournament("t")
         view = t.view()
-        whole = Standings(rankers=lines(view), enough=view.enough, level=LEVEL)
+        whole = Standings(rankers=leaderboard(view), enough=view.enough, level=INTERVAL_CONFIDENCE)
         assert (await called(service, "standings", name="t")).body == encode(whole)
 
     served(url, test)

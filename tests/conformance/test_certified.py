@@ -290,10 +290,10 @@ def test_the_alarm_is_silent_while_all_is_well_and_rings_soon_after() -> None:
     """
     coin = np.random.default_rng(1)
     alarm = rd.DriftAlarm(rate=1e-11)
-    assert not any(alarm.hear(won=bool(won)) for won in coin.random(20_000) < 0.5)
-    late = next(k for k, won in enumerate(coin.random(10**5) < 0.4) if alarm.hear(won=bool(won)))
+    assert not any(alarm.update(won=bool(won)) for won in coin.random(20_000) < 0.5)
+    late = next(k for k, won in enumerate(coin.random(10**5) < 0.4) if alarm.update(won=bool(won)))
     assert late < 5 * math.log(1e11) / (0.4 * math.log(0.8) + 0.6 * math.log(1.2))
-    assert alarm.hear(won=True), "it goes on ringing"
+    assert alarm.update(won=True), "it goes on ringing"
     alarm.reset()
     assert not alarm.rings
     assert not alarm.tell(True, rd.Outcome.TIE)
@@ -308,7 +308,7 @@ def test_the_mean_of_the_alarm_grows_by_one_a_duel() -> None:
     for course in range(2**10):
         alarm = rd.DriftAlarm(rate=1e-9)
         for k in range(10):
-            alarm.hear(won=bool(course >> k & 1))
+            alarm.update(won=bool(course >> k & 1))
         total += alarm.evidence / 2**10
     assert total == pytest.approx(10)
 

@@ -19,10 +19,10 @@ class DriftAlarm:
     all of them have become is compared with 1 / rate. Ties teach nothing.
 
     >>> alarm = DriftAlarm(rate=1e-4)
-    >>> [alarm.hear(won=True) for _ in range(1000)].count(True)
+    >>> [alarm.update(won=True) for _ in range(1000)].count(True)
     0
     >>> losses = 0
-    >>> while not alarm.hear(won=False):
+    >>> while not alarm.update(won=False):
     ...     losses += 1
     >>> losses < 40
     True
@@ -46,7 +46,7 @@ class DriftAlarm:
         """Whether the evidence is enough."""
         return self.evidence >= 1 / self.rate
 
-    def hear(self, *, won: bool) -> bool:
+    def update(self, *, won: bool) -> bool:
         """Take in one duel of the winner; true if the alarm rings. It goes on ringing until it is reset."""
         self.duels += 1
         if not self.rings:
@@ -60,7 +60,7 @@ class DriftAlarm:
         """The same for an outcome of `ask` and `tell`; a tie teaches nothing."""
         if outcome is Outcome.TIE:
             return self.rings
-        return self.hear(won=(outcome is Outcome.FIRST) is winner_is_first)
+        return self.update(won=(outcome is Outcome.FIRST) is winner_is_first)
 
     def reset(self) -> None:
         """Begin anew."""

@@ -84,7 +84,7 @@ cdef class MergeRUCB(Merging):
     cdef bound_t *bound(self, const batch_t *batch, int i, int j) noexcept nogil:
         return <bound_t *>batch.pairs + <size_t>i * batch.size + j
 
-    cdef void meet(self, void *record) noexcept nogil:
+    cdef void init_record(self, void *record) noexcept nogil:
         cdef bound_t *bound = <bound_t *>record
         bound.wins, bound.mean, bound.width = 0, 1, -1
 

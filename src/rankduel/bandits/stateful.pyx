@@ -91,7 +91,7 @@ cdef class Learner:
     @property
     def alive(self):
         """The arms still in the race, in ascending order. A bandit that never eliminates keeps them all."""
-        return np.arange(self.n_arms) if self.out is None else self.out.alive
+        return np.arange(self.n_arms) if self.eliminations is None else self.eliminations.alive
 
     @property
     def champion(self):
@@ -105,32 +105,32 @@ cdef class Learner:
 
     def confidence(self):
         """What is guaranteed now, in numbers and, by `str`, in words."""
-        rule = getattr(self.out, "rule", None)
+        rule = getattr(self.eliminations, "rule", None)
         delta, tolerance = (None, None) if rule is None else (rule.delta, rule.tolerance)
-        doubt = 0.0 if self.out is None else self.out.least_evidence()
+        doubt = 0.0 if self.eliminations is None else self.eliminations.least_evidence()
         return Confidence(delta, tuple(self.alive.tolist()), self.tied, tolerance, doubt)
 
     def decision(self):
         """The winner, or the arms that are tied, with the evidence against all that are out; or where it stands."""
         tied = tuple(self.alive.tolist()) if self.tied else ()
         confidence = self.confidence()
-        copeland = self._copeland() if confidence.in_doubt and self.out is not None else ()
-        return Decision(self.winner, tied, confidence, () if self.out is None else self.out.listed(), copeland)
+        copeland = self._copeland() if confidence.in_doubt and self.eliminations is not None else ()
+        return Decision(self.winner, tied, confidence, () if self.eliminations is None else self.eliminations.listed(), copeland)
 
     def _copeland(self):
         """The arms that win most of the pairs that met, a pair that did not meet counted half; without the retired ones."""
         leads = self._leads()
-        leads[self.out.retired] = leads.min() - 1
+        leads[self.eliminations.retired] = leads.min() - 1
         return tuple(np.flatnonzero(leads == leads.max()).tolist())
 
     def _leads(self):
         """Of each arm, the pairs won less the pairs lost."""
-        return self.out.leads()
+        return self.eliminations.leads()
 
     @property
     def evidence_against(self):
         """The natural logarithm of the evidence against each arm; None where the rule keeps none."""
-        return None if self.out is None else self.out.logarithms()
+        return None if self.eliminations is None else self.eliminations.logarithms()
 
     @property
     def parameters(self):
@@ -238,15 +238,15 @@ cdef class Learner:
 
     def _state(self):
         """The arrays of the state by name. A bandit with more than fixed arrays says how it is stored and loaded."""
-        return self._arrays if self.out is None else {**self._arrays, **self.out.more_state()}
+        return self._arrays if self.eliminations is None else {**self._arrays, **self.eliminations.more_state()}
 
     def _load(self, arrays):
         for name, array in self._arrays.items():
             check([(name, arrays[name], Shape(array.dtype, array.shape))])
             array[...] = arrays[name]
         check(self._snapshot_rules(arrays))
-        if self.out is not None:
-            self.out.load(arrays)
+        if self.eliminations is not None:
+            self.eliminations.load(arrays)
 
     def __reduce__(self):
         return type(self).restore, (self.snapshot(),)

@@ -1,4 +1,4 @@
-"""What came of an experiment: a row of figures and a regret curve for every bandit, and all numbers in one file."""
+"""Results of an experiment: a row of figures and a regret curve for every bandit, and all numbers in one file."""
 
 import io
 import json

@@ -357,17 +357,8 @@ class Tournament(ReadOnlyTournament):
             runtime.failing,
             self.storage.url,
             actions=runtime.actions,
-            maintenance=self.maintenance_failure,
+            maintenance=runtime.maintenance_failure,
         )
-
-    @property
-    def maintenance_failure(self) -> str | None:
-        """Why maintenance fails, or None. Cheap: no counters are copied."""
-        runtime = self._runtime
-        failure = runtime.maintenance_failure or self.storage.snapshot_damage
-        if failure is None and runtime.snapshot_failure is not None:
-            failure = f"cannot write a snapshot: {runtime.snapshot_failure}"
-        return failure
 
     @property
     def durable_counts(self) -> Counts:
@@ -383,6 +374,11 @@ class Tournament(ReadOnlyTournament):
     def failing(self) -> Exception | None:
         """Why users see the baseline though the tournament runs: the storage or the bandit has failed."""
         return self._runtime.failing
+
+    @property
+    def maintenance_failure(self) -> str | None:
+        """Why duels are not resolved, do not expire, or guardrails are not checked; None if all is well."""
+        return self._runtime.maintenance_failure
 
     def counters(self) -> dict[str, int]:
         """All counters, as far as they are durable."""
@@ -470,7 +466,9 @@ class Tournament(ReadOnlyTournament):
         if self._state.status not in allowed:
             raise ValueError(f"{self.name!r} is {self._state.status}: it cannot be {kind}")
         body |= {"reason": _said("reason", reason), "by": _said("by", by)}
-        self._runtime.writer.put(self.name, [Change(self._runtime.time(), kind, body)]).result()
+        (done,) = self._runtime.write([Change(self._runtime.time(), kind, body)])
+        if isinstance(done, ValueError):
+            raise done
 
     def run_maintenance(self) -> None:
         """Run due maintenance now: a thread does it every quarter of a second."""
@@ -497,9 +495,8 @@ def _observed(one: Signal | Shown, row: DuelRow, time: float, actions: Container
     """What users did, as the storage takes it."""
     if isinstance(one, Shown):
         return Show(row.session, row.number, row, _as_json(one.page), time)
-    counted_as = one.action if one.action in actions else "other"
     stored = one.key, one.time, one.action, one.object, one.position, one.dwell
-    return SignalRow(row.session, row.number, *stored, counted_as)
+    return SignalRow(row.session, row.number, *stored, declared=one.action in actions)
 
 
 def _end(runtime: TournamentRuntime) -> None:

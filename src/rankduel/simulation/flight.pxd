@@ -2,7 +2,7 @@ from libc.stdint cimport int64_t
 
 from rankduel.bandits.base cimport duel_t
 
-cdef struct airborne_t:
+cdef struct in_flight_t:
     int64_t due  # after this page
     duel_t duel
     int outcome  # an `outcome_t`, or LOST
@@ -12,10 +12,10 @@ cdef enum:
     LOST = -1  # nobody will ever hear who won
 
 
-cdef class Flight:
+cdef class DuelsInFlight:
     cdef int64_t n, capacity
-    cdef airborne_t *heap
+    cdef in_flight_t *heap
 
-    cdef int start(self, const airborne_t *one) except -1 nogil
-    cdef airborne_t land(self) noexcept nogil
+    cdef int push(self, const in_flight_t *one) except -1 nogil
+    cdef in_flight_t pop(self) noexcept nogil
     cdef int grow(self) except -1 nogil

@@ -198,7 +198,9 @@ def test_upgrade(played: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert upgrade(played) == (1, 1)
     for module in ("admin.migrate", "storage.sqlite"):
         monkeypatch.setattr(f"rankduel.live.{module}.SCHEMA", 3)
-    with pytest.raises(StorageError, match="has schema 1, this version of rankduel reads 3: upgrade the storage"):
+    with pytest.raises(
+        StorageError, match="has schema 1, this version of rankduel reads 3: run `rankduel storage upgrade`"
+    ):
         Tournament.open("search", storage=played)
     steps = {1: {"sqlite": "ALTER TABLE duels ADD COLUMN note TEXT"}}
     monkeypatch.setattr(migrate, "MIGRATIONS", steps)

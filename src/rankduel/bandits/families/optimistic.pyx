@@ -5,12 +5,12 @@ import numpy as np
 from libc.math cimport INFINITY, fmin, log
 
 from rankduel.bandits.base cimport FIRST, TIE, duel_t, outcome_t
-from rankduel.bandits.families.eliminating cimport Judged
+from rankduel.bandits.families.eliminating cimport Eliminating
 from rankduel.bandits.parameters import number
 from rankduel.bandits.snapshot_checks import COUNT, Equal, Values
 
 
-cdef class Optimistic(Judged):
+cdef class Optimistic(Eliminating):
     """u_ij = w_ij / n_ij + sqrt(alpha log t / n_ij), for all pairs.
 
     A pair's answer changes when it is played, or when log t passes its `turn`: (n_ij / 2 - w_ij)^2 / (alpha n_ij).
@@ -77,7 +77,7 @@ cdef class Optimistic(Judged):
             self.next_turn[0] = fmin(self.next_turn[0], self.row_turn[i])
 
     def _snapshot_rules(self, stored):
-        yield from Judged._snapshot_rules(self, stored)
+        yield from Eliminating._snapshot_rules(self, stored)
         arrays = self._arrays
         yield "wins", arrays["wins"], Values(0, COUNT, whole=True)
         yield "wins", arrays["wins"].diagonal(), Equal(0)

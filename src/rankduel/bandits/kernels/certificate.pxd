@@ -3,13 +3,13 @@
 from libc.math cimport fabs, log1p, sqrt
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
-from rankduel.bandits.kernels.pair_table cimport Pairs
-from rankduel.bandits.kernels.sample_trees cimport fetch
+from rankduel.bandits.kernels.pair_table cimport PairTable
+from rankduel.bandits.kernels.sample_trees cimport prefetch
 
 cdef enum:
     ELIMINATED = 1
     RETIRED = 2  # by whoever runs the tournament
-    FAR = 1000  # duels that the fourth bet begins with at even odds, where nothing predicts a pair
+    EVEN_PRIOR_DUELS = 1000  # duels that the fourth bet begins with at even odds, where nothing predicts a pair
 
 cdef struct evidence_t:
     double bets[4]  # what a stake of 1 has become, for each way to bet that an arm is not the best
@@ -23,7 +23,7 @@ cdef class Eliminations:
     cdef int32_t *by
     cdef int32_t *lead  # pairs won less pairs lost, of the pairs that are kept no more
 
-    cdef void out(self, int arm, int by, int64_t told) noexcept nogil
+    cdef void add(self, int arm, int by, int64_t told) noexcept nogil
 
 
 cdef class Certificate(Eliminations):
@@ -35,11 +35,11 @@ cdef class Certificate(Eliminations):
     cdef double log_chances, scale, tolerance
     cdef readonly double fewest  # duels before a pair can be known to be even
 
-    cdef void out(self, int arm, int by, int64_t told) noexcept nogil
+    cdef void add(self, int arm, int by, int64_t told) noexcept nogil
 
 
-cdef class Referee(Certificate):
-    cdef Pairs pairs
+cdef class CountingCertificate(Certificate):
+    cdef PairTable pairs
 
     cdef bint judge(self, int winner, int loser) except -1 nogil
     cdef bint has_evened(self, int i, int j) noexcept nogil
@@ -73,7 +73,7 @@ cdef inline void stake(double *value, bint won, double q) noexcept nogil:
             value[0] = 0
 
 
-cdef inline bint hear(
+cdef inline bint record_bets(
     Certificate certificate, int winner, int loser, double winner_wins, double loser_wins, double guess, double trust
 ) noexcept nogil:
     """Take in a duel before it is counted; true if the evidence against the loser is now enough.
@@ -98,9 +98,9 @@ cdef inline double radius(Certificate certificate, double n) noexcept nogil:
     return sqrt((n / 4 + scale) * (log1p(n / 4 / scale) + 2 * certificate.log_chances)) / n
 
 
-cdef inline void fetch_arms(Certificate certificate, int i, int j) noexcept nogil:
+cdef inline void prefetch_arms(Certificate certificate, int i, int j) noexcept nogil:
     """Have what is known of two arms brought near: they are about to meet."""
-    fetch(&certificate.evidence[i])
-    fetch(&certificate.evidence[j])
-    fetch(&certificate.gone[i])
-    fetch(&certificate.gone[j])
+    prefetch(&certificate.evidence[i])
+    prefetch(&certificate.evidence[j])
+    prefetch(&certificate.gone[i])
+    prefetch(&certificate.gone[j])

@@ -8,7 +8,7 @@ cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from rankduel.bandits.elimination import Elimination
-from rankduel.bandits.kernels.pair_table cimport MOST, Pairs, count_win, find, meeting_t, wins
+from rankduel.bandits.kernels.pair_table cimport MAX_WINS, PairTable, count_win, find, meeting_t, wins
 from rankduel.bandits.snapshot_checks import COUNT, Equal, Shape, Values
 
 cnp.import_array()
@@ -24,9 +24,9 @@ cdef class Eliminations:
             "gone_by": np.zeros(n_arms, np.int32),
             "lead": np.zeros(n_arms, np.int32),
         }
-        self.settle()
+        self.bind_arrays()
 
-    def settle(self):
+    def bind_arrays(self):
         """Find the arrays again."""
         self.n_arms = len(self.arrays["gone"])
         self.gone = <uint8_t *>cnp.PyArray_DATA(self.arrays["gone"])
@@ -55,7 +55,7 @@ cdef class Eliminations:
         """The arms that whoever runs the tournament has taken out."""
         return np.flatnonzero(self.arrays["gone"] == RETIRED)
 
-    cdef void out(self, int arm, int by, int64_t told) noexcept nogil:
+    cdef void add(self, int arm, int by, int64_t told) noexcept nogil:
         self.gone[arm], self.at[arm], self.by[arm] = ELIMINATED, told, by
 
     def evidence_against(self, arm):
@@ -80,7 +80,7 @@ cdef class Eliminations:
 
     def load(self, arrays):
         """Take that in again, after the arrays were."""
-        self.settle()
+        self.bind_arrays()
 
     def listed(self):
         """All eliminations, in their order."""
@@ -96,14 +96,14 @@ cdef class Certificate(Eliminations):
         super().__init__(n_arms)
         self.arrays["evidence"] = np.ones((n_arms, 4))
         self.rule = rule
-        self.settle()
+        self.bind_arrays()
 
-    def settle(self):
+    def bind_arrays(self):
         """Find the arrays again; with a tolerance, half of delta is for the evidence and half for the intervals.
 
         Then all that share the first place must stay: each of n arms left may take delta / 2n, for they may be all n.
         """
-        super().settle()
+        super().bind_arrays()
         if "evidence" not in self.arrays:
             return
         self.evidence = <evidence_t *>cnp.PyArray_DATA(self.arrays["evidence"])
@@ -133,19 +133,19 @@ cdef class Certificate(Eliminations):
         kept = self.arrays["evidence"][self.arrays["gone"] != RETIRED]
         return math.log(max(kept.mean(1).min(), 1e-300))
 
-    cdef void out(self, int arm, int by, int64_t told) noexcept nogil:
-        Eliminations.out(self, arm, by, told)
+    cdef void add(self, int arm, int by, int64_t told) noexcept nogil:
+        Eliminations.add(self, arm, by, told)
         self.left -= 1
         if self.tolerance > 0:
             self.enough = self.each * self.left
 
 
-cdef class Referee(Certificate):
+cdef class CountingCertificate(Certificate):
     """A certificate that counts the meetings itself, for bandits that do not."""
 
     def __init__(self, n_arms, rule):
         super().__init__(n_arms, rule)
-        self.pairs = Pairs()
+        self.pairs = PairTable()
 
     def leads(self):
         """Of the meetings that are kept, and of those that were forgotten."""
@@ -165,21 +165,21 @@ cdef class Referee(Certificate):
         low, high = meetings[:, 0], meetings[:, 1]
         yield "meetings", low, Values(0, n - 1)
         yield "meetings", high, Values(low + 1, n - 1)
-        yield "meetings", meetings[:, 2:], Values(0, <int64_t>MOST)
+        yield "meetings", meetings[:, 2:], Values(0, <int64_t>MAX_WINS)
         pairs = low * n + high
         yield "meetings", pairs, Equal(np.unique(pairs))
 
     def load(self, arrays):
         """Take the meetings in again."""
         super().load(arrays)
-        self.pairs = Pairs()
+        self.pairs = PairTable()
         self.pairs.load(arrays["meetings"])
 
     cdef bint judge(self, int winner, int loser) except -1 nogil:
         """Take in a duel; true if the evidence against the loser is now enough."""
-        cdef meeting_t *meeting = self.pairs.meet(winner, loser, self.gone, self.lead)
+        cdef meeting_t *meeting = self.pairs.find_or_insert(winner, loser, self.gone, self.lead)
         cdef int64_t won = wins(meeting, winner, loser), lost = wins(meeting, loser, winner)
-        cdef bint enough = hear(self, winner, loser, won, lost, 0.5, FAR)
+        cdef bint enough = record_bets(self, winner, loser, won, lost, 0.5, EVEN_PRIOR_DUELS)
         count_win(meeting, winner, loser)
         return enough
 

@@ -38,6 +38,9 @@ def repair(url: str) -> Iterator[Finding]:
 
     Such an event stays in the journal under its number, with the kind `quarantined`, its content and the reason; the
     audit log shows it. Its duel is void, and duels of rankers that the journal does not name are deleted.
+
+    Counters of duels follow. The counters `pages` and `delay ...` stay: they say which pages users have seen and how
+    long tells took to come, which is as true of a duel that is void.
     """
     storage = storage_at(url)
     assert isinstance(storage, SqlStorage)

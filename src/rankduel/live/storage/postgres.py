@@ -124,6 +124,16 @@ class PostgresStorage(SqlStorage):
                 sleep(random() * 0.01 * 2**trial)
         raise AssertionError  # not reached
 
+    def unlocked(self, tournaments: set[str]) -> set[str]:
+        """Those of these tournaments whose rows are not locked by another process."""
+        names = "SELECT value FROM json_array_elements_text(?::json) AS listed (value)"
+        find = f"SELECT name FROM tournaments WHERE name IN ({names}) FOR UPDATE SKIP LOCKED"
+        try:
+            with self.transaction(durable=False):
+                return {name for (name,) in self.fetch(find, (_text(sorted(tournaments)),))}
+        except StorageBusy:  # a lock on the whole table
+            return set()
+
     @contextmanager
     def transaction(self, *, durable: bool = True, snapshots: bool = False) -> Iterator[None]:
         """Written at its end, or not at all; and on the disk, if it shall be durable.
@@ -349,7 +359,9 @@ def _prepare(connection: _Connection, url: str, *, make: bool) -> None:
     if schema > SCHEMA:
         raise StorageError(f"{url} has schema {schema}, this version of rankduel reads {SCHEMA}: install a newer one")
     if schema < SCHEMA:
-        raise StorageError(f"{url} has schema {schema}, this version of rankduel reads {SCHEMA}: upgrade the storage")
+        raise StorageError(
+            f"{url} has schema {schema}, this version of rankduel reads {SCHEMA}: run `rankduel storage upgrade`"
+        )
     if connection.execute("SHOW fsync").fetchone() != ("on",):
         _log.warning("%s runs with fsync off: what is acknowledged may be lost when its machine fails", url)
     if make and connection.execute("SHOW data_checksums").fetchone() != ("on",):

@@ -84,7 +84,7 @@ class Database(ABC):
             raise StorageError(self.damage)
 
     def __init__(self) -> None:
-        self.ranker_counts: dict[str, int] = {}  # rankers that each tournament has, or fewer
+        self.ranker_times: dict[str, list[float]] = {}  # when each ranker was added; perhaps without the newest
         self._ids: dict[str, int] = {}  # of tournaments
 
     @abstractmethod

@@ -43,6 +43,10 @@ class SqlStorage(Database):
                 committed.events[name], committed.counts[name] = page.events, page.counts
         return committed
 
+    def unlocked(self, tournaments: set[str]) -> set[str]:
+        """Those of these tournaments that no other process has locked at this moment. One thread calls this."""
+        return tournaments
+
     # Reading
 
     def read(self, tournament: str, since: int = 0) -> Iterator[Event]:

@@ -217,8 +217,11 @@ class SqliteStorage(SqlStorage):
         with self._finding:
             with suppress(StorageError):  # it is said at the next commit, too
                 self._check_files()
-            if at_once or monotonic() - self._found_at > _MOMENT:
-                self._rest()
+            try:
+                if at_once or monotonic() - self._found_at > _MOMENT:
+                    self._rest()
+            except sqlite3.Error as error:
+                raise self._failed("read", error) from error
         if self._committed_at and monotonic() - self._committed_at > _IDLE and self.damage is None:
             self._fold_log()
 
@@ -227,15 +230,18 @@ class SqliteStorage(SqlStorage):
         with self._writing, self._reading, self._finding:
             if self._closing.is_set():
                 return
-            self._rest()
+            self._committed_at = monotonic()  # if it fails, it is tried again after as long a time
             try:
+                self._rest()
                 self._writer.execute("PRAGMA busy_timeout = 0")  # other processes that read are not waited for
-                ((busy, _, _),) = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-                self._committed_at = monotonic() if busy else 0.0
+                try:
+                    ((busy, _, _),) = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                finally:
+                    self._writer.execute(f"PRAGMA busy_timeout = {1000 * _TIMEOUT}")
             except sqlite3.Error as error:
-                _log.warning("%s", self._failed("write to", error))
-            finally:
-                self._writer.execute(f"PRAGMA busy_timeout = {1000 * _TIMEOUT}")
+                raise self._failed("write to", error) from error
+            if not busy:
+                self._committed_at = 0.0
 
     def _rest(self) -> None:
         self._found_at = 0.0
@@ -307,7 +313,9 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     elif schema > SCHEMA:
         raise StorageError(f"{path} has schema {schema}, this version of rankduel reads {SCHEMA}: install a newer one")
     elif schema < SCHEMA:
-        raise StorageError(f"{path} has schema {schema}, this version of rankduel reads {SCHEMA}: upgrade the storage")
+        raise StorageError(
+            f"{path} has schema {schema}, this version of rankduel reads {SCHEMA}: run `rankduel storage upgrade`"
+        )
 
 
 def _sync_folder(path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from rankduel.errors import StorageError
 from rankduel.live.rules.duels import OPEN, DuelRow, Status, apply_outcome
 from rankduel.live.rules.events import Event
+from rankduel.live.settings import check_new
 from rankduel.live.storage.contract import (
     REFERS_TO_DUEL,
     Change,
@@ -165,23 +166,31 @@ class TournamentTransaction:
                     self.duels[row[:2]] = row
 
     def _has_rankers(self, row: DuelRow) -> bool:
-        """Whether the tournament has both rankers of a duel: an event that names others could never be replayed."""
-        needed = max(row.first, row.second)
-        known = self.storage.ranker_counts
-        if needed >= known.get(self.name, 0):  # rankers are added and never removed: a count can only be too low
-            known[self.name] = self._count_rankers()
-        return needed < known[self.name]
+        """Whether the tournament had both rankers when the duel was issued.
 
-    def _count_rankers(self) -> int:
+        An event that names other rankers could never be replayed. After a restore from a backup, an arm that a ticket
+        names may since have been given to another ranker, which was added later than the duel was issued.
+        """
+        known = self.storage.ranker_times
+        if max(row.first, row.second) >= len(known.get(self.name, ())):  # the cache may lack the newest rankers
+            known[self.name] = list(self._rankers().values())
+        times = known[self.name]
+        return max(row.first, row.second) < len(times) and max(times[row.first], times[row.second]) <= row.issued
+
+    def _rankers(self) -> dict[str, float]:
+        """All rankers of the journal in the order of their arms, with the time at which each was added."""
         added = "kind <> 'told' AND kind IN ('created', 'added')"  # in these words, an index is used
-        statement = f"SELECT body FROM {self.storage.changed} WHERE tournament = ? AND {added}"
-        bodies = self.storage.fetch(statement, (self.owner,))
-        return len({ranker for (body,) in bodies for ranker in json.loads(body)["rankers"]})
+        find = f"SELECT time, body FROM {self.storage.changed} WHERE tournament = ? AND {added} ORDER BY number"
+        rankers: dict[str, float] = {}
+        for time, body in self.storage.fetch(find, (self.owner,)):
+            for ranker in json.loads(body)["rankers"]:
+                rankers.setdefault(ranker, time)
+        return rankers
 
     def _tell(self, entry: Tell) -> TellResult:
         session, number, _, outcome, time, page = entry
         key = session, number
-        row = self.duels.get(key)
+        row = self._duel_of(entry)
         status, after = apply_outcome(row, outcome, max(time, self.time), page)
         if after is None or row is None:
             self.counts[status] += status is not Status.LATE
@@ -194,6 +203,17 @@ class TournamentTransaction:
                 body["propensity"] = [row.first_propensity, row.second_propensity]
             self._happens(time, "told", body)
         return tell_result(status, outcome)
+
+    def _duel_of(self, entry: Tell | Show) -> DuelRow | None:
+        """The duel that an entry names; None if its ticket is of another duel that has the same id.
+
+        There are two duels of one id if a backup was restored twice.
+        """
+        row, vouched = self.duels.get(entry[:2]), entry.row
+        if row is None or vouched is None or row is vouched:
+            return row
+        same = row.issued == vouched.issued and row.first == vouched.first and row.second == vouched.second
+        return row if same else None
 
     def _becomes(self, key: Key, row: DuelRow) -> None:
         """A duel changes."""
@@ -212,8 +232,7 @@ class TournamentTransaction:
                 self.counts["expired"] += duels * (before in OPEN)
 
     def _show(self, entry: Show) -> Status:
-        key = entry[:2]
-        row = self.duels.get(key)
+        key, row = entry[:2], self._duel_of(entry)
         if row is None:
             return Status.UNKNOWN
         if row.state != "issued":
@@ -255,8 +274,19 @@ class TournamentTransaction:
         session: int = self.storage.fetch(statement, (self.owner,))[0][0]
         return session
 
-    def _change(self, entry: Change) -> Event:
+    def _change(self, entry: Change) -> Event | ValueError:
+        if entry.kind == "added" and (refusal := self._too_many_rankers(entry)) is not None:
+            return refusal
         return self._happens(entry.time, entry.kind, entry.body)
+
+    def _too_many_rankers(self, entry: Change) -> ValueError | None:
+        """Why rankers cannot be added, or None. The tournament is locked: no other process adds any meanwhile."""
+        rankers = {*self._rankers(), *(name for event in self.events for name in event.body.get("rankers", ()))}
+        try:
+            check_new([name for name in entry.body["rankers"] if name not in rankers], rankers)
+        except ValueError as error:
+            return error
+        return None
 
     def _note(self, entry: CounterDelta) -> None:
         self.counts.update(entry.counts)
@@ -294,6 +324,7 @@ class TournamentTransaction:
         """Store the new signals of each duel, up to its limit; the tournament is locked, so nobody else adds any.
 
         Guardrails watch "pages with ...", which counts an action once for each page, however often it is signalled.
+        Actions that nobody has declared share one counter, which no guardrail can watch.
         """
         if not self.signals:
             return
@@ -308,8 +339,11 @@ class TournamentTransaction:
                 self.counts["dropped signals"] += 1
                 self.results[place] = Status.LIMIT
             else:
-                self.counts[f"action {signal.counted_as}"] += 1
-                self.counts[f"pages with {signal.counted_as}"] += signal.action not in seen.values()
+                if signal.declared:
+                    self.counts[f"action {signal.action}"] += 1
+                    self.counts[f"pages with {signal.action}"] += signal.action not in seen.values()
+                else:
+                    self.counts["undeclared actions"] += 1
                 self.results[place] = Status.ACCEPTED
                 seen[signal.key] = signal.action
                 new.append(signal)

@@ -7,7 +7,7 @@ from functools import partial
 from time import monotonic
 from typing import Any
 
-from rankduel.dashboard import FILES, POLICY, File
+from rankduel.dashboard import CONTENT_SECURITY_POLICY, FILES, File
 from rankduel.live import Tournament
 from rankduel.service.http.parameters import Parameter
 from rankduel.service.http.responses import Response, StreamingResponse
@@ -29,7 +29,7 @@ def index_page(status: int = 200) -> Response:
 
 
 def _file_response(file: File, status: int = 200) -> Response:
-    policy = (b"content-security-policy", POLICY.encode())
+    policy = (b"content-security-policy", CONTENT_SECURITY_POLICY.encode())
     return Response(file.content, file.media.encode(), status, (policy,))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.json import decode, encode
 
-from rankduel.dashboard import Known, known_of, rule_of, why_they_met
+from rankduel.dashboard import DuelContext, duel_context, explain_duel, selection_rule
 from rankduel.live import DuelRow, Tournament, view_at
 from rankduel.live.rules.duels import numbers_of
 from rankduel.service.http.response_schemas import StoredDuel
@@ -39,14 +39,14 @@ class DuelDetail(StoredDuel):
     propensity: list[float] | None
     rule: str  # how the algorithm chooses
     why: str  # what held for these two when they were chosen
-    known: Known | None  # of the two when the duel was issued; None: too long ago
+    known: DuelContext | None  # of the two when the duel was issued; None: too long ago
 
 
 class Explanation(Struct):
     """Why the two rankers of a duel met. It never changes, so it is cached for good."""
 
     why: str
-    known: Known | None
+    known: DuelContext | None
 
 
 async def show_duel(request: Request) -> Response:
@@ -61,7 +61,7 @@ async def show_duel(request: Request) -> Response:
 def _explained(t: Tournament, id: str) -> bytes:
     row = _row(t, id)
     then = view_at(t.storage, t.name, row.issued)
-    return encode(Explanation(why_they_met(then, row), None if then is None else known_of(then, row)))
+    return encode(Explanation(explain_duel(then, row), None if then is None else duel_context(then, row)))
 
 
 def _detail(t: Tournament, id: str, explained: bytes) -> bytes:
@@ -80,7 +80,7 @@ def _detail(t: Tournament, id: str, explained: bytes) -> bytes:
             page=page,
             signals=[DuelSignal(one.time, one.action, one.object, one.position, one.dwell) for one in seen],
             propensity=propensity,
-            rule=rule_of(t.view().bandit),
+            rule=selection_rule(t.view().bandit),
             why=explanation.why,
             known=explanation.known,
         )
