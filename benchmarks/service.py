@@ -16,7 +16,7 @@ from benchmarks.live import RANKERS, bare, on_disk
 _HELLO = """
 import logging, uvicorn
 from rankduel.service.logs import log_to_stderr
-from rankduel.service.server import _bound, _config
+from rankduel.service.server import _config, _listen
 from rankduel.service.settings import ServiceSettings
 async def hello(scope, receive, send):
     if scope["type"] == "lifespan":
@@ -30,7 +30,7 @@ async def hello(scope, receive, send):
     await send({"type": "http.response.body", "body": b"hello"})
 log_to_stderr()
 settings = ServiceSettings(port=0)
-uvicorn.Server(_config(hello, settings)).run([_bound(settings)])
+uvicorn.Server(_config(hello, settings)).run([_listen(settings)])
 """
 _SERVE = "from rankduel.service import serve; serve({url!r}, port=0)"
 

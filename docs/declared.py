@@ -13,7 +13,7 @@ from rankduel.cli import COMMANDS
 from rankduel.clicks import CLICKS
 from rankduel.interleaving import INTERLEAVINGS, MULTILEAVINGS
 from rankduel.preferences.problems import PROBLEMS
-from rankduel.service.app import CALLS
+from rankduel.service.app import ROUTES
 from rankduel.service.http.openapi import document
 from rankduel.simulation.delays import LAWS
 
@@ -114,7 +114,7 @@ def _help(parser: ArgumentParser, action: Action) -> str:
 
 def http() -> str:
     """The page of all HTTP calls, bodies and problems, from the OpenAPI document."""
-    api = document(CALLS, rd.__version__)
+    api = document(ROUTES, rd.__version__)
     calls = [
         (method.upper(), path, operation)
         for path, methods in api["paths"].items()

@@ -17,7 +17,7 @@ from attack.sockets import GET, POST, answered, connected, one_answer, until_clo
 from rankduel.live import storage_at
 from rankduel.service import new_key
 from rankduel.service.http import protocol
-from rankduel.service.http.limits import Connections
+from rankduel.service.http.connection_limits import Connections
 from rankduel.service.http.protocol import GuardedProtocol
 from service.servers import Server, serving
 
@@ -114,7 +114,7 @@ def test_connections_are_bounded_by_address() -> None:
         ("2001:db8::1", "2001:db8::ffff:1"),
         ("fe80::1%eth0", "fe80::2%eth0"),
     ):
-        connections = Connections(most=10, per_address=1)
+        connections = Connections(limit=10, limit_per_address=1)
         assert connections.add(first)
         assert not connections.add(second)
         assert connections.add("198.51.100.1")
@@ -123,7 +123,7 @@ def test_connections_are_bounded_by_address() -> None:
         connections.remove(first)
         assert connections.add(second)
     for own in ("127.0.0.1", "127.0.0.9", "::1"):
-        connections = Connections(most=10, per_address=1)
+        connections = Connections(limit=10, limit_per_address=1)
         assert [connections.add(own) for _ in range(11)] == [True] * 10 + [False]
 
 

@@ -13,9 +13,9 @@ from attack.sockets import ASK, GET, POST, answered
 from rankduel.live import storage_at
 from rankduel.service import new_key
 from rankduel.service.app import make_app
-from rankduel.service.auth.keys import Key, KeyRing
+from rankduel.service.auth.keys import ApiKeys, Key
 from rankduel.service.auth.sessions import Sessions
-from rankduel.service.http.limits import Hosts
+from rankduel.service.http.hosts import Hosts
 from rankduel.service.http.protocol import HEAD_BYTES
 from rankduel.service.settings import ServiceSettings
 from service.servers import Client, Server, serving
@@ -58,10 +58,10 @@ def grows_linearly(work: Callable[[int], object], size: int) -> bool:
 @pytest.mark.parametrize("unit", [b"\\", b'"', b";", b"=", b" ", b"rankduel_session", b"a=b; ", b"\\073", b'a="\\'])
 def test_cookies_are_read_in_linear_time(unit: bytes) -> None:
     """Whatever is repeated in a Cookie header, twice as much takes about twice as long."""
-    sessions, key_ring = Sessions(b"secret", 60), KeyRing(())
+    sessions, api_keys = Sessions(b"secret", 60), ApiKeys(())
 
     def read(size: int) -> None:
-        sessions.key_of({b"cookie": b'a="' + unit * (size // len(unit)) + b'"'}, "GET", key_ring)
+        sessions.key_of({b"cookie": b'a="' + unit * (size // len(unit)) + b'"'}, "GET", api_keys)
 
     assert grows_linearly(read, HEAD_BYTES // 2)
 
@@ -71,11 +71,11 @@ def test_our_cookie_is_found_among_others() -> None:
     sessions = Sessions(b"secret", 60)
     key = Key("a1", "ann", ("read",), "")
 
-    class Ring(KeyRing):
-        def known(self, id: str) -> Key | None:
+    class Ring(ApiKeys):
+        def by_id(self, id: str) -> Key | None:
             return key if id == "a1" else None
 
-    value = sessions.begin(key, secure=False).partition(b";")[0]
+    value = sessions.new_cookie(key, secure=False).partition(b";")[0]
     for header in (
         value,
         b"a=b; " + value,
@@ -126,7 +126,7 @@ def test_refusals_take_linear_time(tmp_path: Path, kind: str) -> None:
         statuses.add(message.get("status", 0))
 
     with asyncio.Runner() as runner:
-        runner.run(app.service.begin())
+        runner.run(app.service.start())
 
         def refuse(size: int) -> None:
             path, query, headers = HOSTILE[kind](size)
@@ -142,7 +142,7 @@ def test_refusals_take_linear_time(tmp_path: Path, kind: str) -> None:
             runner.run(app(scope, receive, send))
 
         assert grows_linearly(refuse, HEAD_BYTES // 2)
-        runner.run(app.service.end())
+        runner.run(app.service.stop())
     assert max(statuses) in (200, 400, 401, 404, 422, 429)
 
 
@@ -310,7 +310,7 @@ def test_refused_hosts_are_not_remembered() -> None:
     """Ten thousand wrong names take no memory."""
     hosts = Hosts(("localhost",))
     assert not [number for number in range(10_000) if f"h{number}.evil.com" in hosts]
-    assert hosts._seen == {}
+    assert hosts._accepted == {}
 
 
 @pytest.mark.parametrize("length", [b"31", b" 31", b"31 ", b"\t31\t ", b"031"])

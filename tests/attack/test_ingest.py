@@ -19,7 +19,7 @@ from rankduel.service.routes import traffic
 from rankduel.types import Outcome
 from service.asgi import request
 from service.servers import Client, Server, serving
-from service.test_events import event
+from service.ubi import event
 
 
 @pytest.fixture
@@ -176,7 +176,7 @@ def test_an_ingest_key_cannot_say_which_page_was_shown(by: dict[str, Client]) ->
             f"/v1/events{where}", [event("q", "impression", shown=forged), event("q", object="a")]
         )
         assert answer.body["statuses"][0] == "invalid"
-        assert "only with a key that may ask or tell" in answer.body["errors"][0]
+        assert "only a key with the scope ask or tell" in answer.body["errors"][0]
     shown = by["search"].post("/v1/tournaments/forged/show", {"ticket": duel["ticket"], "shown": page})
     assert shown.body["status"] == "accepted"
     again = by["both"].post("/v1/events", [event("q", "impression", shown=page)])
@@ -220,11 +220,11 @@ def served(url: str, test: Callable[[Gateway, dict[str, str]], Awaitable[None]],
 
     async def run() -> None:
         app = make_app(url, ServiceSettings(**settings))  # type: ignore[arg-type]
-        await app.service.begin()
+        await app.service.start()
         try:
             await test(app, keys)
         finally:
-            await app.service.end()
+            await app.service.stop()
 
     asyncio.run(run())
 

@@ -11,11 +11,11 @@ import pytest
 import rankduel
 from rankduel.bandits import REGISTRY
 from rankduel.bandits.parameters import MAX_WHOLE
-from rankduel.service.app import CALLS
+from rankduel.service.app import ROUTES
 from rankduel.service.http.openapi import document
 from service.servers import Answer, Client, serving
 
-DOCUMENT = json.loads(json.dumps(document(CALLS, rankduel.__version__)))
+DOCUMENT = json.loads(json.dumps(document(ROUTES, rankduel.__version__)))
 TEAM_PAGE = {"method": "team_draft", "documents": ["d"], "teams": ["first"]}
 EVENT = {"query_id": "q", "action_name": "click", "timestamp": 1_800_000_000_000}
 # A body that is accepted, for each call that takes one.

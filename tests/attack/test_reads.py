@@ -17,11 +17,18 @@ from msgspec.json import encode
 from rankduel import Outcome
 from rankduel.dashboard.leaderboard import INTERVAL_CONFIDENCE, leaderboard
 from rankduel.live import LiveDuel, LocalTournament, Standing, View, settings, standings, view_at
-from rankduel.service.app import CALLS, make_app
+from rankduel.service.app import ROUTES, make_app
 from rankduel.service.auth.keys import LOOPBACK
-from rankduel.service.http.problems import Problem
-from rankduel.service.http.routing import Plain, Request
-from rankduel.service.read_pool import MAX_CACHED, MAX_CACHED_BYTES, MAX_WAITING, SWITCH_INTERVAL_SECONDS, ReadPool
+from rankduel.service.http.responses import Response
+from rankduel.service.http.routing import Request
+from rankduel.service.problems import Problem
+from rankduel.service.read_pool import (
+    MAX_CACHED_ANSWERS,
+    MAX_CACHED_BYTES,
+    MAX_WAITING_READS,
+    SWITCH_INTERVAL_SECONDS,
+    ReadPool,
+)
 from rankduel.service.routes import browser, duel_detail
 from rankduel.service.routes.dashboard import Standings
 from rankduel.service.service import Service
@@ -193,14 +200,14 @@ def test_beyond_the_queue_readers_are_told_to_come_back() -> None:
         gate = Gate()
         first = asyncio.create_task(pool.answer("first", gate))
         await asyncio.to_thread(gate.begun.acquire)
-        waiting = [asyncio.create_task(pool.answer(key, gate)) for key in range(MAX_WAITING)]
+        waiting = [asyncio.create_task(pool.answer(key, gate)) for key in range(MAX_WAITING_READS)]
         await asyncio.sleep(0)
         with pytest.raises(Problem) as busy:
             await pool.answer("one more", gate)
         assert (busy.value.kind.name, busy.value.kind.status) == ("busy", 503)
         assert dict(busy.value.headers) == {b"retry-after": b"1"}
         gate.go.set()
-        assert len(await asyncio.gather(first, *waiting)) == MAX_WAITING + 1
+        assert len(await asyncio.gather(first, *waiting)) == MAX_WAITING_READS + 1
 
     pooled(test)
 
@@ -212,7 +219,7 @@ def test_a_reader_that_leaves_takes_nothing_from_others_and_costs_nothing() -> N
         gate, unwanted = Gate(), Gate()
         leaving, staying = (asyncio.create_task(pool.answer("shared", gate)) for _ in range(2))
         await asyncio.to_thread(gate.begun.acquire)
-        gone = [asyncio.create_task(pool.answer(key, unwanted)) for key in range(MAX_WAITING)]
+        gone = [asyncio.create_task(pool.answer(key, unwanted)) for key in range(MAX_WAITING_READS)]
         await asyncio.sleep(0)
         for task in (leaving, *gone):
             task.cancel()
@@ -251,11 +258,11 @@ def test_the_cache_is_bounded_by_number_and_size() -> None:
 
             await pool.answer(key, work, lambda: 1)
 
-        for key in range(MAX_CACHED + 1):
+        for key in range(MAX_CACHED_ANSWERS + 1):
             await read(key)
-        await read(MAX_CACHED)
+        await read(MAX_CACHED_ANSWERS)
         await read(0)
-        assert (computed[MAX_CACHED], computed[0]) == (1, 2)
+        assert (computed[MAX_CACHED_ANSWERS], computed[0]) == (1, 2)
         for part in ("a", "b", "a", "c", "a"):  # two of them fit
             await read(part, MAX_CACHED_BYTES // 5 * 2)
         assert (computed["a"], computed["b"]) == (1, 1)
@@ -273,11 +280,11 @@ def test_the_cache_is_bounded_by_number_and_size() -> None:
 
 def called(service: Service, name: str, body: Any = None, /, **given: Any) -> Awaitable[Any]:
     """Make a call as the server would."""
-    (call,) = (call for call in CALLS if call.name == name)
+    (call,) = (call for call in ROUTES if call.name == name)
     path = {key: value for key, value in given.items() if f"{{{key}}}" in call.path}
     query = {one.name: one.default for one in call.parameters if one.default is not None}
     query |= {key: value for key, value in given.items() if key not in path}
-    return call.run(Request(service, LOOPBACK, path, query, body))
+    return call.handler(Request(service, LOOPBACK, path, query, body))
 
 
 def served(url: str, test: Callable[[Service], Awaitable[None]]) -> None:
@@ -287,12 +294,12 @@ def served(url: str, test: Callable[[Service], Awaitable[None]]) -> None:
 
     async def run() -> None:
         service = make_app(url).service
-        await service.begin()
+        await service.start()
         try:
             async with asyncio.timeout(WAIT):
                 await test(service)
         finally:
-            await service.end()
+            await service.stop()
 
     asyncio.run(run())
 
@@ -305,7 +312,7 @@ def test_traffic_goes_on_while_reads_are_stuck(url: str) -> None:
         readers = [
             asyncio.create_task(pool.answer(key, gate))
             for pool in (service.reads, service.replays)
-            for key in range(MAX_WAITING + 2)
+            for key in range(MAX_WAITING_READS + 2)
         ]
         await asyncio.to_thread(gate.begun.acquire)
         try:
@@ -336,14 +343,14 @@ def test_an_answer_is_kept_until_the_journal_goes_on(url: str, name: str) -> Non
     async def test(service: Service) -> None:
         t = await service.tournament("t")
         first, second = await called(service, name, name="t"), await called(service, name, name="t")
-        assert isinstance(first, Plain)
-        assert first.text is second.text
+        assert isinstance(first, Response)
+        assert first.body is second.body
         (duel,) = await service.ask(t, [(None, None)])
         await service.tell(t, [(duel, Outcome.TIE)])
         third = await called(service, name, name="t")
-        assert third.text is not first.text
+        assert third.body is not first.body
         if name in ("standings", "leaderboard", "preferences"):
-            assert third.text != first.text
+            assert third.body != first.body
 
     served(url, test)
 
@@ -361,7 +368,7 @@ def test_pages_of_the_leaderboard_are_sorted_once(url: str, monkeypatch: pytest.
 
     async def test(service: Service) -> None:
         lines = [await called(service, "leaderboard", name="t", limit=1, after=after) for after in range(3)]
-        assert len({line.text for line in lines}) == 3
+        assert len({line.body for line in lines}) == 3
         assert len(sorts) == 1
 
     served(url, test)
@@ -488,7 +495,7 @@ def test_standings_are_encoded_as_their_type_says(url: str) -> None:
         t = await service.tournament("t")
         view = t.view()
         whole = Standings(rankers=leaderboard(view), enough=view.enough, level=INTERVAL_CONFIDENCE)
-        assert (await called(service, "standings", name="t")).text == encode(whole)
+        assert (await called(service, "standings", name="t")).body == encode(whole)
 
     served(url, test)
 
@@ -500,8 +507,8 @@ def test_readyz_watchers_and_metrics_copy_no_counters(url: str, monkeypatch: pyt
         t = await service.tournament("t")
         monkeypatch.setattr(LocalTournament, "health", lambda _: pytest.fail("all counters were folded"))
         monkeypatch.setattr(LocalTournament, "counters", lambda _: pytest.fail("all counters were copied"))
-        assert (await called(service, "readyz")).text == b"ok\n"
-        assert b'rankduel_duels_total{tournament="t"' in (await called(service, "metrics")).text
+        assert (await called(service, "readyz")).body == b"ok\n"
+        assert b'rankduel_duels_total{tournament="t"' in (await called(service, "metrics")).body
         stop = asyncio.Event()
         changes = browser._changes(service, "", "t", stop)
         assert b"retry" in await anext(changes)

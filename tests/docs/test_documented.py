@@ -18,9 +18,9 @@ from rankduel.clicks import CLICKS
 from rankduel.interleaving import INTERLEAVINGS, MULTILEAVINGS
 from rankduel.live.settings import DIALS
 from rankduel.preferences.problems import PROBLEMS
-from rankduel.service.app import CALLS
+from rankduel.service.app import ROUTES
 from rankduel.service.http.openapi import document
-from rankduel.service.http.problems import PROBLEMS as WRONG
+from rankduel.service.problems import PROBLEMS as WRONG
 from rankduel.simulation.delays import LAWS
 
 
@@ -43,7 +43,7 @@ def test_every_rule_of_attribution_and_guardrails_is_documented() -> None:
 
 def test_every_call_and_problem_is_in_the_reference() -> None:
     told = page("http")
-    assert [call.path for call in CALLS if f"### `{call.method} {call.path}`\n" not in told] == []
+    assert [call.path for call in ROUTES if f"### `{call.method} {call.path}`\n" not in told] == []
     assert [kind.type for kind in WRONG.values() if f"`{kind.type}`" not in told and kind.name != "wrong-method"] == []
 
 

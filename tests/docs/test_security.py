@@ -11,7 +11,7 @@ def promises() -> dict[str, list[str]]:
     """The tests of each promise."""
     table = (ROOT / "SECURITY.md").read_text().partition("| promise |")[2].partition("\n\n")[0]
     rows = [row.split(" | ") for row in table.splitlines()[2:]]
-    return {row[0]: re.findall(r"`(\w+/\w+\.py::\w+)`", row[2]) for row in rows}
+    return {row[0]: re.findall(r"`((?:\w+/)+\w+\.py::\w+)`", row[2]) for row in rows}
 
 
 def test_every_promise_has_tests_that_exist() -> None:

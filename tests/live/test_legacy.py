@@ -28,7 +28,7 @@ from rankduel.live.admin.verify import verify
 from rankduel.live.rules.duels import numbers_of
 from rankduel.live.runtime.state import State
 from rankduel.live.storage.schema import SCHEMA
-from rankduel.service.auth.keys import KeyRing
+from rankduel.service.auth.keys import ApiKeys
 
 HERE = Path(__file__).parent / "legacy"
 EXPECTED: dict[str, Any] = json.loads((HERE / "expected.json").read_text())
@@ -264,7 +264,7 @@ def test_api_keys(url: str) -> None:
         pass
     with closing(storage_at(url, own=False)) as storage:
         assert as_json(storage.keys()) == EXPECTED["keys"]["stored"]
-        ring = KeyRing.of(storage)
+        ring = ApiKeys.load(storage)
         for text, id in EXPECTED["keys"]["shown"].items():
-            key = ring.find(text)
+            key = ring.verify(text)
             assert (None if key is None else key.id) == id

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Self
+from urllib.parse import quote
 
 _SERVE = """
 import json, resource, sys
@@ -17,6 +18,11 @@ if sys.argv[3] != "0":
     resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]), resource.RLIM_INFINITY))
 serve(sys.argv[1], **json.loads(sys.argv[2]))
 """
+
+
+def at(name: str, rest: str = "") -> str:
+    """The path of a tournament, or of something in it."""
+    return f"/v1/tournaments/{quote(name, safe='')}{rest}"
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""The service as an ASGI app: the calls at their paths, behind one door."""
+"""The service as an ASGI app: all routes at their paths, behind the gateway."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -6,51 +6,56 @@ from importlib.metadata import version
 from typing import Any
 
 import msgspec
-from starlette.routing import Route, Router
+from starlette import routing
 from starlette.types import Receive, Scope, Send
 
-from rankduel.service.http.gateway import Endpoint, Gateway, reply
-from rankduel.service.http.limits import Buckets
+from rankduel.service.http.endpoint import Endpoint
+from rankduel.service.http.gateway import Gateway
 from rankduel.service.http.openapi import document
-from rankduel.service.http.problems import Problem
-from rankduel.service.http.routing import Call
+from rankduel.service.http.rate_limits import RateLimits, TokenBuckets
+from rankduel.service.http.responses import send_response
+from rankduel.service.http.routing import Route
+from rankduel.service.problems import Problem
 from rankduel.service.routes import admin, browser, dashboard, health, read, traffic
 from rankduel.service.service import Service
 from rankduel.service.settings import ServiceSettings
 
-__all__ = ["CALLS", "make_app"]
+__all__ = ["ROUTES", "make_app"]
 
-CALLS: tuple[Call, ...] = (*traffic.CALLS, *admin.CALLS, *read.CALLS, *dashboard.CALLS, *health.CALLS)
+# The API. Routes that only browsers use, such as pages, are not part of it.
+ROUTES: tuple[Route, ...] = (*traffic.ROUTES, *admin.ROUTES, *read.ROUTES, *dashboard.ROUTES, *health.ROUTES)
 
 
 def make_app(storage: str, settings: ServiceSettings | None = None) -> Gateway:
-    """The app for the tournaments of a storage, known by its address. It opens the storage when it starts."""
+    """Return the ASGI app for the tournaments of a storage, given by its URL. It opens the storage when it starts."""
     settings = settings or ServiceSettings()
     service = Service(storage, settings)
-    service.openapi = msgspec.json.encode(document(CALLS, version("rankduel")))
-    buckets = Buckets(settings.rate, settings.burst)
-    wrong = Buckets(settings.wrong_keys, settings.wrong_keys_burst)
-    paths: dict[str, list[Call]] = {}
-    for call in (*CALLS, *browser.CALLS):
-        paths.setdefault(call.path, []).append(call)
-    # The path with a verb comes before the one that would take the verb for a part of the name.
-    ordered = sorted(paths, key=lambda path: ("/ask" not in path and "/tell" not in path, ":" not in path))
-    routes = [Route(path, Endpoint(service, paths[path], buckets, wrong)) for path in ordered]
+    service.openapi = msgspec.json.encode(document(ROUTES, version("rankduel")))
+    rate_limits = RateLimits(
+        requests=TokenBuckets(settings.rate, settings.burst),
+        wrong_keys=TokenBuckets(settings.wrong_keys, settings.wrong_keys_burst),
+    )
+    by_path: dict[str, list[Route]] = {}
+    for route in (*ROUTES, *browser.ROUTES):
+        by_path.setdefault(route.path, []).append(route)
+    # Asks and tells first, for speed; and a path with a verb before one that would match the verb as part of a name.
+    ordered = sorted(by_path, key=lambda path: ("/ask" not in path and "/tell" not in path, ":" not in path))
+    endpoints = [routing.Route(path, Endpoint(service, by_path[path], rate_limits)) for path in ordered]
 
     @asynccontextmanager
-    async def life(_: Any) -> AsyncIterator[None]:
+    async def lifespan(_: Any) -> AsyncIterator[None]:
         if not service.ready:
-            await service.begin()
+            await service.start()
         try:
             yield
         finally:
-            await service.end()
+            await service.stop()
 
-    return Gateway(service, Router(routes, redirect_slashes=False, default=_nothing, lifespan=life))
+    return Gateway(service, routing.Router(endpoints, redirect_slashes=False, default=_not_found, lifespan=lifespan))
 
 
-async def _nothing(scope: Scope, receive: Receive, send: Send) -> None:
-    if scope["method"] == "GET" and b"text/html" in scope["fields"].get(b"accept", b""):  # somebody with a browser
-        await reply(scope, send, browser.page(404))
+async def _not_found(scope: Scope, receive: Receive, send: Send) -> None:
+    if scope["method"] == "GET" and b"text/html" in scope["headers_by_name"].get(b"accept", b""):  # a browser
+        await send_response(scope, send, browser.index_page(404))
         return
-    raise Problem("not-found", "no call has this address", value=scope["path"][:200])
+    raise Problem("not-found", "no route has this path", value=scope["path"][:200])

@@ -1,45 +1,42 @@
-"""What takes a second to compute and is looked at often: ratings, harm and the forecast of each tournament."""
+"""Forecast and harm of each tournament, computed in the background: they take about a second."""
 
 import asyncio
 import logging
 from dataclasses import dataclass
 from time import monotonic
-from typing import TYPE_CHECKING
 
 from rankduel.dashboard import Forecast, Harm, forecast, harm, ratings
 from rankduel.live import LocalTournament
-
-if TYPE_CHECKING:
-    from rankduel.service.service import Service
+from rankduel.service.read_pool import ReadPool
 
 __all__ = ["Forecasts", "ForecastCache"]
 
-_SHARE = 0.05  # of the time, at most, is spent on it,
-_REST = (1.0, 30.0)  # but between two computations lie so many seconds, at least and at most
+_MAX_SHARE = 0.05  # of the time is spent on computing,
+_MIN_PAUSE_SECONDS, _MAX_PAUSE_SECONDS = 1.0, 30.0  # with such a pause between two computations of a tournament
 _log = logging.getLogger("rankduel.service")
 
 
 @dataclass(frozen=True, slots=True)
 class Forecasts:
-    """What was computed when the journal had so many events."""
+    """Forecast and harm as of one event of the journal."""
 
-    number: int
-    told: int
+    number: int  # of the event
+    told: int  # outcomes up to then
     harm: Harm | None
-    forecast: Forecast | None  # None where there is nothing to foresee
+    forecast: Forecast | None  # None where there is nothing to forecast
 
 
 class ForecastCache:
-    """The last outlook of each tournament; a new one is begun when somebody looks and the last one is old."""
+    """The last forecasts of each tournament. Reading old ones starts a new computation in a read pool."""
 
-    def __init__(self, service: "Service") -> None:
-        self._service = service
+    def __init__(self, pool: ReadPool) -> None:
+        self._pool = pool
         self._found: dict[str, Forecasts] = {}
         self._due: dict[str, float] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
     def of(self, t: LocalTournament) -> Forecasts | None:
-        """What is known now, at once."""
+        """Return the last forecasts of a tournament, without waiting; None if there are none yet."""
         found = self._found.get(t.name)
         due = monotonic() >= self._due.get(t.name, 0.0)
         if due and not self._tasks and (found is None or found.number != t.number):
@@ -49,21 +46,21 @@ class ForecastCache:
         return found
 
     async def _compute(self, t: LocalTournament) -> None:
-        began, (least, most) = monotonic(), _REST
+        began = monotonic()
         try:
-            self._found[t.name] = await self._service.replays.run(compute_forecasts, t)
-            rest = min(most, max(least, (monotonic() - began) / _SHARE))
+            self._found[t.name] = await self._pool.run(compute_forecasts, t)
+            pause = min(_MAX_PAUSE_SECONDS, max(_MIN_PAUSE_SECONDS, (monotonic() - began) / _MAX_SHARE))
         except Exception as error:
-            _log.error("no outlook", extra={"tournament": t.name, "error": repr(error)})
-            rest = most
-        self._due[t.name] = monotonic() + rest
+            _log.error("cannot compute a forecast", extra={"tournament": t.name, "error": repr(error)})
+            pause = _MAX_PAUSE_SECONDS
+        self._due[t.name] = monotonic() + pause
 
 
 def compute_forecasts(t: LocalTournament) -> Forecasts:
-    """Compute it; another thread should."""
+    """Compute the forecasts of a tournament; takes about a second."""
     view = t.view()
     rated = ratings(view)
-    foreseen = None
+    expected = None
     if view.ends and view.told and view.decision.winner is None and not view.decision.tied and view.status != "stopped":
-        foreseen = forecast(*t.snapshot(), rated, told=view.told)
-    return Forecasts(view.number, view.told, harm(view, rated), foreseen)
+        expected = forecast(*t.snapshot(), rated, told=view.told)
+    return Forecasts(view.number, view.told, harm(view, rated), expected)

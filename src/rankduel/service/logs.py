@@ -1,4 +1,4 @@
-"""Log lines that machines read: one JSON object each, and never a header, a body or the query of an address."""
+"""JSON logging: one object a line, and never a header, a body or a query string."""
 
 import json
 import logging
@@ -6,36 +6,36 @@ import sys
 import traceback
 from typing import Any
 
-__all__ = ["JsonLines", "log_to_stderr"]
+__all__ = ["JsonFormatter", "log_to_stderr"]
 
-_ORDINARY = set(vars(logging.makeLogRecord({}))) | {"message", "asctime", "color_message"}
+_STANDARD_FIELDS = set(vars(logging.makeLogRecord({}))) | {"message", "asctime", "color_message"}
 
 
-class JsonLines(logging.Formatter):
-    """A record as one line of JSON.
+class JsonFormatter(logging.Formatter):
+    """Formats a record as one line of JSON.
 
     >>> record = logging.makeLogRecord({"msg": "listening", "levelname": "INFO", "created": 0.5, "port": 8080})
-    >>> JsonLines().format(record)
+    >>> JsonFormatter().format(record)
     '{"time": 0.5, "level": "info", "message": "listening", "port": 8080}'
     """
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line."""
-        line: dict[str, Any] = {
+        """Return the line."""
+        fields: dict[str, Any] = {
             "time": round(record.created, 3),
             "level": record.levelname.lower(),
             "message": record.getMessage(),
         }
-        line |= {name: value for name, value in vars(record).items() if name not in _ORDINARY}
+        fields |= {name: value for name, value in vars(record).items() if name not in _STANDARD_FIELDS}
         if record.exc_info and record.exc_info[1] is not None:
-            line["error"] = "".join(traceback.format_exception(record.exc_info[1]))
-        return json.dumps(line, default=str)
+            fields["error"] = "".join(traceback.format_exception(record.exc_info[1]))
+        return json.dumps(fields, default=str)
 
 
 def log_to_stderr() -> None:
-    """Send the lines of the service, and the errors of uvicorn, to standard error."""
+    """Send the log of the service, and errors of uvicorn, to standard error."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLines())
+    handler.setFormatter(JsonFormatter())
     for name, level in (("rankduel", logging.INFO), ("uvicorn", logging.ERROR)):
         logger = logging.getLogger(name)
         logger.handlers = [handler]

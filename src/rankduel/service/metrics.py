@@ -1,81 +1,119 @@
-"""What the server has done, as Prometheus reads it."""
+"""Prometheus metrics: all of `/metrics`, of the server and of each tournament."""
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate
 
-__all__ = ["Metrics", "sample"]
+from rankduel.live import LocalTournament
 
-_BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 2.5, 10.0)  # seconds
+__all__ = ["Metrics", "server_metrics", "tournament_metrics"]
+
+_BUCKET_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 2.5, 10.0)
+_Samples = Iterable[tuple[dict[str, str], float]]  # labels and value
 
 
 class Metrics:
-    """A few counters and one histogram, kept by hand: a request adds to two of them."""
+    """Counters of the server, and one histogram. Plain dictionaries: a request updates only a few of them."""
 
     def __init__(self) -> None:
-        self.requests: Counter[tuple[str, str, int]] = Counter()  # by method, path as declared, and status
-        self.times: dict[tuple[str, str], list[int]] = {}  # requests by the bound they kept
+        self.requests: Counter[tuple[str, str, int]] = Counter()  # by method, path of the route, and status
+        self.buckets: dict[tuple[str, str], list[int]] = {}  # requests by their bucket of `_BUCKET_SECONDS`
         self.seconds: Counter[tuple[str, str]] = Counter()
-        self.told: Counter[str] = Counter()  # by status
-        self.asked: Counter[str] = Counter()  # by what was served
+        self.asks: Counter[str] = Counter()  # by `serve`
+        self.tells: Counter[str] = Counter()  # by status
         self.events: Counter[str] = Counter()  # by status
         self.in_flight = 0  # requests
 
-    def seen(self, method: str, path: str, status: int, seconds: float) -> None:
-        """A request was answered."""
+    def count_request(self, method: str, path: str, status: int, seconds: float) -> None:
+        """Count a request that was answered."""
         self.requests[method, path, status] += 1
         key = method, path
-        bounds = self.times.get(key)
-        if bounds is None:
-            bounds = self.times[key] = [0] * (len(_BOUNDS) + 1)
-        bounds[bisect_left(_BOUNDS, seconds)] += 1
+        buckets = self.buckets.get(key)
+        if buckets is None:
+            buckets = self.buckets[key] = [0] * (len(_BUCKET_SECONDS) + 1)
+        buckets[bisect_left(_BUCKET_SECONDS, seconds)] += 1
         self.seconds[key] += seconds  # type: ignore[assignment]
 
-    def lines(self) -> Iterator[str]:
-        """All of it as text, but for what the tournaments know themselves."""
-        yield from _counter(
-            "rankduel_requests_total",
-            "Requests that were answered.",
-            (
-                ({"method": method, "path": path, "status": str(status)}, count)
-                for (method, path, status), count in sorted(self.requests.items())
-            ),
-        )
-        name = "rankduel_request_seconds"
-        yield from _head(name, "histogram", "Seconds from the first byte of a request to its answer.")
-        for (method, path), counts in sorted(self.times.items()):
-            labels = {"method": method, "path": path}
-            for bound, count in zip([*map(str, _BOUNDS), "+Inf"], accumulate(counts), strict=True):
-                yield sample(f"{name}_bucket", labels | {"le": bound}, count)
-            yield sample(f"{name}_sum", labels, self.seconds[method, path])
-            yield sample(f"{name}_count", labels, sum(counts))
-        for what, by, counter, text in (
-            ("asks", "serve", self.asked, "Asks, by what was served."),
-            ("tells", "status", self.told, "Outcomes that were told, by what became of them."),
-            ("events", "status", self.events, "UBI events, by what became of them."),
-        ):
-            labelled = (({by: label}, count) for label, count in sorted(counter.items()))
-            yield from _counter(f"rankduel_{what}_total", text, labelled)
-        yield from _head("rankduel_requests_in_flight", "gauge", "Requests that are not answered yet.")
-        yield sample("rankduel_requests_in_flight", {}, self.in_flight)
+
+def server_metrics(metrics: Metrics) -> Iterator[str]:
+    """Return the lines of `/metrics` about the server."""
+    yield from _metric(
+        "rankduel_requests_total",
+        "counter",
+        "Requests that were answered.",
+        (
+            ({"method": method, "path": path, "status": str(status)}, count)
+            for (method, path, status), count in sorted(metrics.requests.items())
+        ),
+    )
+    yield from _request_seconds(metrics)
+    for name, label, counter, text in (
+        ("rankduel_asks_total", "serve", metrics.asks, "Asks, by what was served."),
+        ("rankduel_tells_total", "status", metrics.tells, "Tells, by status."),
+        ("rankduel_events_total", "status", metrics.events, "UBI events, by status."),
+    ):
+        yield from _metric(name, "counter", text, (({label: key}, count) for key, count in sorted(counter.items())))
+    text = "Requests that are not answered yet."
+    yield from _metric("rankduel_requests_in_flight", "gauge", text, [({}, metrics.in_flight)])
 
 
-def _counter(name: str, text: str, samples: Iterable[tuple[dict[str, str], float]]) -> Iterator[str]:
-    yield from _head(name, "counter", text)
-    for labels, value in samples:
-        yield sample(name, labels, value)
+def _request_seconds(metrics: Metrics) -> Iterator[str]:
+    name = "rankduel_request_seconds"
+    yield from _metric(name, "histogram", "Seconds from the head of a request to its response.", ())
+    for (method, path), counts in sorted(metrics.buckets.items()):
+        labels = {"method": method, "path": path}
+        for bound, count in zip([*map(str, _BUCKET_SECONDS), "+Inf"], accumulate(counts), strict=True):
+            yield _sample(f"{name}_bucket", labels | {"le": bound}, count)
+        yield _sample(f"{name}_sum", labels, metrics.seconds[method, path])
+        yield _sample(f"{name}_count", labels, sum(counts))
 
 
-def _head(name: str, kind: str, text: str) -> Iterator[str]:
+def tournament_metrics(tournaments: Mapping[str, LocalTournament], broken: Iterable[str]) -> Iterator[str]:
+    """Return the lines of `/metrics` about tournaments: those that are open, and the names of broken ones."""
+    opened = [({"tournament": name}, tournaments[name]) for name in sorted(tournaments)]
+    yield from _metric(
+        "rankduel_duels_total",
+        "counter",
+        "Duels of a tournament, by what became of them.",
+        (
+            ({**label, "became": state}, getattr(counts, state))
+            for label, t in opened
+            for counts in (t.durable_counts,)
+            for state in type(counts).__slots__
+        ),
+    )
+    yield from _metric(
+        "rankduel_maintenance_failing",
+        "gauge",
+        "1 if duels are not resolved, do not expire, or guardrails are not checked.",
+        ((label, int(t.maintenance_failure is not None)) for label, t in opened),
+    )
+    yield from _metric(
+        "rankduel_tournament_broken",
+        "gauge",
+        "1 for a tournament that cannot be opened.",
+        (({"tournament": name}, 1) for name in sorted(broken)),
+    )
+    yield from _metric(
+        "rankduel_rankers_left",
+        "gauge",
+        "Rankers that are left in a tournament.",
+        ((label, len(t.decision().left)) for label, t in opened),
+    )
+
+
+def _metric(name: str, kind: str, text: str, samples: _Samples) -> Iterator[str]:
     yield f"# HELP {name} {text}"
     yield f"# TYPE {name} {kind}"
+    for labels, value in samples:
+        yield _sample(name, labels, value)
 
 
-def sample(name: str, labels: dict[str, str], value: float) -> str:
-    r"""One line; whatever is in a label stays in it.
+def _sample(name: str, labels: dict[str, str], value: float) -> str:
+    r"""Return one line, with labels escaped.
 
-    >>> sample("duels", {"tournament": 'a"b\n'}, 3)
+    >>> _sample("duels", {"tournament": 'a"b\n'}, 3)
     'duels{tournament="a\\"b\\n"} 3'
     """
     if not labels:

@@ -1,4 +1,4 @@
-"""Read pool: threads, a queue and a cache for calls that only read, apart from those that serve traffic."""
+"""Read pool: threads, a queue and a cache for requests that only read, apart from those that serve traffic."""
 
 import asyncio
 import sys
@@ -10,15 +10,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from rankduel.service.http.problems import Problem
+from rankduel.service.problems import Problem
 
 __all__ = ["ReadPool"]
 
-MAX_WAITING = 64  # reads in the queue
-MAX_CACHED = 1_000  # answers
+MAX_WAITING_READS = 64  # in the queue
+MAX_CACHED_ANSWERS = 1_000
 MAX_CACHED_BYTES = 64_000_000
 SWITCH_INTERVAL_SECONDS = 0.0005  # after which a read that computes makes way for an ask; Python's default is 5 ms
-_RETRY = ((b"retry-after", b"1"),)
+_RETRY_AFTER = ((b"retry-after", b"1"),)
 
 T = TypeVar("T")
 Work = Callable[[], bytes]
@@ -37,21 +37,21 @@ class _Flight:
 class ReadPool:
     """Computes answers in a few threads of its own, so that reads take a bounded share of the interpreter.
 
-    Requests for the same answer share one computation (single flight). An answer is kept as long as its version stays
-    the same. No request gets an answer that is older than the request: it joins a computation that has not begun, or
-    one that began at the version of now.
+    Requests for the same answer share one computation (single flight). An answer is cached while its version stays the
+    same. No request gets an answer that is older than the request: it joins a computation that has not begun, or one
+    that began at the current version.
     """
 
     def __init__(self, threads: int) -> None:
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="rankduel reads")
-        self._flights: dict[Hashable, _Flight] = {}  # the newest of each key
+        self._flights: dict[Hashable, _Flight] = {}  # the last one of each key
         self._cached: OrderedDict[Hashable, tuple[object, bytes]] = OrderedDict()  # by key: version and answer
         self._cached_bytes = 0
 
     async def answer(self, key: Hashable, work: Work, version: Version | None = None) -> bytes:
-        """The result of `work`, perhaps of another request with the same key; 503 if too many wait already.
+        """Return the result of `work`, shared with other requests of the same key; a Problem (503) if too many wait.
 
-        `version` says what the answer depends on; without it, nothing is kept.
+        `version` returns a value that changes when the answer does; without it, nothing is cached.
         """
         now = None if version is None else version()
         if version is not None and key in self._cached and self._cached[key][0] == now:
@@ -66,15 +66,19 @@ class ReadPool:
         finally:
             flight.waiting -= 1
             if not flight.waiting and flight.version is None:
-                flight.future.cancel()  # nobody wants it any more
+                flight.future.cancel()  # all requests for it were cancelled
 
-    async def run(self, work: Callable[..., T], *given: Any) -> T:
-        """The result of work of the server itself: it waits for its turn, however many wait."""
-        return await asyncio.get_running_loop().run_in_executor(self._threads, work, *given)
+    async def run(self, work: Callable[..., T], *args: Any) -> T:
+        """Run work of the server itself: it waits for its turn, however many reads are waiting."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work, *args)
 
     def _begin(self, key: Hashable, work: Work, version: Version | None) -> _Flight:
-        if sum(flight.version is None for flight in self._flights.values()) >= MAX_WAITING:
-            raise Problem("busy", f"{MAX_WAITING} reads are waiting already; asks and tells go on", headers=_RETRY)
+        if sum(flight.version is None for flight in self._flights.values()) >= MAX_WAITING_READS:
+            raise Problem(
+                "busy",
+                f"{MAX_WAITING_READS} reads are waiting, try again in 1 s; asks and tells are not affected",
+                headers=_RETRY_AFTER,
+            )
         flight = self._flights[key] = _Flight()
 
         def run() -> bytes:
@@ -83,18 +87,18 @@ class ReadPool:
                 return work()
 
         flight.future = asyncio.wrap_future(self._threads.submit(run))
-        flight.future.add_done_callback(lambda _: self._end(key, flight, keep=version is not None))
+        flight.future.add_done_callback(lambda _: self._end(key, flight, cache=version is not None))
         return flight
 
-    def _end(self, key: Hashable, flight: _Flight, *, keep: bool) -> None:
+    def _end(self, key: Hashable, flight: _Flight, *, cache: bool) -> None:
         if self._flights.get(key) is flight:
             del self._flights[key]
-        if flight.future.cancelled() or flight.future.exception() is not None or not keep:
+        if flight.future.cancelled() or flight.future.exception() is not None or not cache:
             return
         self._drop(key)
         self._cached[key] = flight.version, flight.future.result()
         self._cached_bytes += len(flight.future.result())
-        while len(self._cached) > MAX_CACHED or self._cached_bytes > MAX_CACHED_BYTES:
+        while len(self._cached) > MAX_CACHED_ANSWERS or self._cached_bytes > MAX_CACHED_BYTES:
             self._drop(next(iter(self._cached)))
 
     def _drop(self, key: Hashable) -> None:
@@ -113,7 +117,7 @@ _computing = 0  # reads, in all pools of this process
 
 @contextmanager
 def _quick_switches() -> Iterator[None]:
-    """Switch threads more often while a read computes; all the time, it would cost a tenth of the throughput."""
+    """Switch threads more often while a read computes. Doing so always would cost a tenth of the throughput."""
     global _computing, _default_interval  # noqa: PLW0603 - the interval belongs to the process, not to a pool
     with _switch_lock:
         _computing += 1
@@ -129,4 +133,4 @@ def _quick_switches() -> Iterator[None]:
                 sys.setswitchinterval(_default_interval)
 
 
-_UNKNOWN = object()  # the version of what nobody can tell to be unchanged
+_UNKNOWN = object()  # the version of an answer that is not cached

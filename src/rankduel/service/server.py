@@ -1,4 +1,4 @@
-"""Run the service: one process, or several where the storage is shared by them."""
+"""Run the service: in one process, or in several that share a PostgreSQL storage."""
 
 import asyncio
 import gc
@@ -16,29 +16,30 @@ from uvicorn.supervisors import Multiprocess
 
 from rankduel.live import storage_at
 from rankduel.service.app import make_app
-from rankduel.service.auth.keys import KeyRing
+from rankduel.service.auth.keys import ApiKeys
+from rankduel.service.http.connection_limits import Connections
 from rankduel.service.http.gateway import Gateway
-from rankduel.service.http.limits import Connections
 from rankduel.service.http.protocol import GuardedProtocol
 from rankduel.service.logs import log_to_stderr
 from rankduel.service.settings import ServiceSettings
 
 __all__ = ["serve"]
 
-_YOUNG = 20_000  # objects before the garbage collector looks: those of a batch are gone by then
-_SILENT = 60  # seconds after which a process that says nothing is replaced: on a busy machine one takes long to start
+_GC_THRESHOLD_OBJECTS = 20_000  # before a collection: those of a batch are freed by then
+_WORKER_SILENCE_SECONDS = 60  # after which a silent process is replaced: on a busy machine one takes long to start
+_BACKLOG_CONNECTIONS = 2048
 _log = logging.getLogger("rankduel.service")
 
 
 def serve(storage: str, host: str = "127.0.0.1", port: int = 8080, **settings: Any) -> None:
     """Serve the tournaments of a storage until SIGTERM or SIGINT; the settings are those of `ServiceSettings`.
 
-    Requests that have come are answered before it ends, and what was acknowledged is durable at any moment. Port 0 is
-    any free one; the line "listening" of the log names it.
+    Requests that have arrived are answered before it ends. Port 0 is any free port; the record "listening" of the log
+    has its number.
     """
     chosen = ServiceSettings(host=host, port=port, **settings)
     if chosen.processes > 1 and storage.startswith("sqlite:"):
-        raise ValueError(f"one process owns a SQLite file: processes must be 1, got {chosen.processes}")
+        raise ValueError(f"processes must be 1 with SQLite, whose file one process owns, got {chosen.processes}")
     _prepare()
     if chosen.processes > 1:
         _serve_many(storage, chosen)
@@ -49,37 +50,37 @@ def serve(storage: str, host: str = "127.0.0.1", port: int = 8080, **settings: A
 
 
 def _prepare() -> None:
-    """Make this process one that serves."""
+    """Configure logging and garbage collection of a process that serves."""
     log_to_stderr()
-    gc.set_threshold(_YOUNG, *gc.get_threshold()[1:])
+    gc.set_threshold(_GC_THRESHOLD_OBJECTS, *gc.get_threshold()[1:])
 
 
 async def _serve_one(app: Gateway, settings: ServiceSettings) -> None:
-    await app.service.begin()
+    await app.service.start()
     try:
-        bound = _bound(settings)
+        listening = _listen(settings)
     except OSError:
-        await app.service.end()
+        await app.service.stop()
         raise
     if threading.current_thread() is threading.main_thread():
         for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda *_: None)  # uvicorn has its own meanwhile, and raises the signal once more
-    await uvicorn.Server(_config(app, settings)).serve([bound])  # at the end it tells the app to end, too
+            signal.signal(number, lambda *_: None)  # uvicorn replaces it while it runs, and raises the signal again
+    await uvicorn.Server(_config(app, settings)).serve([listening])  # at its end, the lifespan stops the service
     _log.info("stopped")
 
 
 def _serve_many(storage: str, settings: ServiceSettings) -> None:
     shared = storage_at(storage)
     try:
-        settings.check(KeyRing.of(shared))
+        settings.check(ApiKeys.load(shared))
     finally:
         shared.close()
-    Multiprocess(_config(_App(storage, settings), settings), sockets=[_bound(settings)]).run()
+    Multiprocess(_config(_App(storage, settings), settings), sockets=[_listen(settings)]).run()
 
 
 @dataclass(frozen=True)
 class _App:
-    """The app, made in the process that serves it."""
+    """Creates the app in the process that serves it."""
 
     storage: str
     settings: ServiceSettings
@@ -89,16 +90,16 @@ class _App:
         return make_app(self.storage, self.settings)
 
 
-def _bound(settings: ServiceSettings) -> socket.socket:
-    """A socket that listens, known by the log."""
+def _listen(settings: ServiceSettings) -> socket.socket:
+    """Return a listening socket; log its port."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     try:
-        bound = socket.create_server((settings.host, settings.port), family=family, backlog=2048)
+        listening = socket.create_server((settings.host, settings.port), family=family, backlog=_BACKLOG_CONNECTIONS)
     except OSError as error:
         raise OSError(error.errno, f"cannot listen to {settings.host}:{settings.port}: {error.strerror}") from None
-    bound.set_inheritable(True)
-    _log.info("listening", extra={"host": settings.host, "port": bound.getsockname()[1]})
-    return bound
+    listening.set_inheritable(True)
+    _log.info("listening", extra={"host": settings.host, "port": listening.getsockname()[1]})
+    return listening
 
 
 def _config(app: Any, settings: ServiceSettings) -> uvicorn.Config:
@@ -116,7 +117,7 @@ def _config(app: Any, settings: ServiceSettings) -> uvicorn.Config:
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        timeout_worker_healthcheck=_SILENT,
+        timeout_worker_healthcheck=_WORKER_SILENCE_SECONDS,
         timeout_keep_alive=round(settings.keep_alive),
         timeout_graceful_shutdown=round(settings.stop_within),
     )

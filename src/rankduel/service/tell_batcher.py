@@ -1,4 +1,7 @@
-"""Tells of many requests go to the writer together: they share one commit, and one wake-up of the server."""
+"""Request batching of tells: all tells of one turn of the event loop go to the writer together.
+
+They share one commit, and wake the event loop once.
+"""
 
 import asyncio
 from collections.abc import Sequence
@@ -9,56 +12,53 @@ from rankduel.live.rules.signals import Clicks
 from rankduel.live.storage.contract import TellResult
 from rankduel.types import Outcome
 
-__all__ = ["TellBatcher", "Telling"]
+__all__ = ["TellBatcher", "TellItem"]
 
-Telling = tuple[LiveDuel | str, Outcome | Clicks]
-Lying = tuple[Sequence[Telling], asyncio.Future[list[TellResult]]]
+TellItem = tuple[LiveDuel | str, Outcome | Clicks]
+_Pending = tuple[Sequence[TellItem], asyncio.Future[list[TellResult]]]  # the tells of one request, and its results
 
 
 class TellBatcher:
-    """What comes for one tournament in one turn of the event loop is told together.
-
-    A request that is given up takes nothing back: what was told stays told.
-    """
+    """Batches the tells of one tournament. A request that is cancelled is told all the same."""
 
     def __init__(self, tournament: LocalTournament) -> None:
         self._tournament = tournament
         self._loop = asyncio.get_running_loop()
-        self._lying: list[Lying] = []
+        self._pending: list[_Pending] = []
 
-    async def tell(self, told: Sequence[Telling]) -> list[TellResult]:
-        """What became of them, when it is durable."""
+    async def tell(self, items: Sequence[TellItem]) -> list[TellResult]:
+        """Tell outcomes with the next batch; return their results when they are durable."""
         future: asyncio.Future[list[TellResult]] = self._loop.create_future()
-        if not self._lying:
+        if not self._pending:
             self._loop.call_soon(self._flush)
-        self._lying.append((told, future))
+        self._pending.append((items, future))
         return await future
 
     def _flush(self) -> None:
-        lying, self._lying = self._lying, []
-        self._send(lying)
+        batch, self._pending = self._pending, []
+        self._send(batch)
 
-    def _send(self, lying: list[Lying]) -> None:
+    def _send(self, batch: list[_Pending]) -> None:
         try:
-            sent = self._tournament.submit_tells([item for told, _ in lying for item in told])
+            sent = self._tournament.submit_tells([item for items, _ in batch for item in items])
         except Exception as error:
-            if len(lying) > 1:
-                for one in lying:  # nobody shall suffer from the tells of others
+            if len(batch) > 1:
+                for one in batch:  # an invalid tell must not fail those of other requests
                     self._send([one])
-            elif not (future := lying[0][1]).done():
+            elif not (future := batch[0][1]).done():
                 future.set_exception(error)
             return
-        sent.add_done_callback(lambda done: self._loop.call_soon_threadsafe(self._receive, done, lying))
+        sent.add_done_callback(lambda done: self._loop.call_soon_threadsafe(self._receive, done, batch))
 
-    def _receive(self, done: Future[list[TellResult]], lying: list[Lying]) -> None:
+    def _receive(self, done: Future[list[TellResult]], batch: list[_Pending]) -> None:
         error = done.exception()
         results = [] if error is not None else done.result()
         start = 0
-        for told, future in lying:
+        for items, future in batch:
             if future.done():
-                pass  # given up
+                pass  # the request was cancelled
             elif error is not None:
                 future.set_exception(error)
             else:
-                future.set_result(results[start : start + len(told)])
-            start += len(told)
+                future.set_result(results[start : start + len(items)])
+            start += len(items)

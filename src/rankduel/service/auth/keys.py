@@ -1,4 +1,4 @@
-"""API keys: who may do what. A key is shown once; what is stored is a hash."""
+"""API keys and their scopes. A key is shown once; only a hash of its secret is stored."""
 
 import hashlib
 import hmac
@@ -10,34 +10,39 @@ from typing import Self
 
 from rankduel.live.storage.contract import KeyRow, Storage
 
-__all__ = ["ANYBODY", "LOOPBACK", "SCOPES", "Key", "KeyRing", "new_key"]
+__all__ = ["ANONYMOUS", "LOOPBACK", "SCOPES", "ApiKeys", "Key", "new_key"]
 
-SCOPES = ("ask", "tell", "ingest", "read", "admin")  # admin may do everything
+SCOPES = ("ask", "tell", "ingest", "read", "admin")  # admin includes all others
 _PREFIX = "rd"
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What a valid key may do."""
+    """A valid key."""
 
     id: str
-    name: str  # who has it: the journal names it where an operator did something
+    name: str  # the journal records it with each change by an operator
     scopes: tuple[str, ...]
     digest: str
 
     def may(self, scope: str) -> bool:
-        """Whether it has a scope.
+        """Whether the key has a scope.
 
         >>> Key("a", "site", ("ask",), "").may("tell")
         False
         """
         return scope in self.scopes or "admin" in self.scopes
 
+    @property
+    def is_public(self) -> bool:
+        """Whether the key may be handed to browsers: its only scope is ingest."""
+        return self.scopes == ("ingest",)
+
 
 def new_key(storage: Storage, name: str, scopes: Iterable[str]) -> tuple[KeyRow, str]:
-    """Make a key; the second value is the whole of it, which nobody can show again.
+    """Create a key; return its stored row, and the full key, which cannot be shown again.
 
-    Only a hash of its secret is stored. The secret has 256 random bits, so nothing slower than SHA-256 is needed.
+    Only a hash of the secret is stored. The secret has 256 random bits, so SHA-256 is slow enough.
     """
     wanted = tuple(dict.fromkeys(scopes))
     for scope in wanted:
@@ -53,36 +58,36 @@ def new_key(storage: Storage, name: str, scopes: Iterable[str]) -> tuple[KeyRow,
     return key, f"{_PREFIX}_{id}_{secret}"
 
 
-class KeyRing:
-    """The valid keys in memory, as they were stored when last looked at."""
+class ApiKeys:
+    """All valid keys of a storage, in memory, as of the last time they were read."""
 
     def __init__(self, stored: Iterable[KeyRow]) -> None:
         rows = list(stored)
-        self.made = bool(rows)  # whether there ever was a key: if all are revoked, nobody comes in
+        self.required = bool(rows)  # from the first key on, for good: if all are revoked, nobody is let in
         self._keys = {
             row.id: Key(row.id, row.name, tuple(row.scopes.split()), row.digest) for row in rows if row.revoked is None
         }
 
     @classmethod
-    def of(cls, storage: Storage) -> Self:
-        """The keys of a storage."""
+    def load(cls, storage: Storage) -> Self:
+        """Read the keys of a storage."""
         return cls(storage.keys())
 
-    def known(self, id: str) -> Key | None:
-        """The valid key of that id."""
+    def by_id(self, id: str) -> Key | None:
+        """Return the valid key with an id."""
         return self._keys.get(id)
 
-    def find(self, text: str) -> Key | None:
-        """The key that somebody has shown, or None. It takes the same time whatever is wrong with the secret."""
+    def verify(self, text: str) -> Key | None:
+        """Return the key that a client has sent, or None. The time does not depend on what is wrong in the secret."""
         prefix, _, rest = text.partition("_")
         id, _, secret = rest.partition("_")
         key = self._keys.get(id) if prefix == _PREFIX else None
-        right = hmac.compare_digest(_digest(secret), _NO_DIGEST if key is None else key.digest)
-        return key if right else None
+        correct = hmac.compare_digest(_digest(secret), _NO_DIGEST if key is None else key.digest)
+        return key if correct else None
 
 
-ANYBODY = Key("", "anybody", (), "")  # where no key is needed
-LOOPBACK = Key("", "loopback", ("admin",), "")  # whoever uses this machine, as long as there is no key
+ANONYMOUS = Key("", "anonymous", (), "")  # for routes that need no key
+LOOPBACK = Key("", "loopback", ("admin",), "")  # any client on this machine, until the first key is created
 
 
 def _digest(secret: str) -> str:

@@ -1,0 +1,1 @@
+"""HTTP: the ASGI gateway, endpoints, limits on requests and connections, schemas and the OpenAPI document."""

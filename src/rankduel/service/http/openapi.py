@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document of the service, made of the same calls and bodies that are served."""
+"""The OpenAPI 3.1 document of the service, made of the routes and schemas that it serves."""
 
 import re
 from collections.abc import Iterable
@@ -9,21 +9,22 @@ import msgspec
 from rankduel.live.rules.ubi import FIRST_TIME, LAST_TIME, LONGEST_OBJECT
 from rankduel.live.rules.ubi import MOST as MAX_EVENTS
 from rankduel.live.rules.validation import MAX_NAME_CHARACTERS
-from rankduel.service.http.problems import PROBLEMS
-from rankduel.service.http.routing import Call, Parameter
-from rankduel.service.http.schemas import NAME_PATTERN, PRINTABLE
+from rankduel.service.http.parameters import Parameter
+from rankduel.service.http.routing import Route
+from rankduel.service.http.schema_types import NAME_PATTERN, PRINTABLE
+from rankduel.service.problems import PROBLEMS
 
 __all__ = ["document"]
 
 _PROBLEM = {
     "type": "object",
-    "description": "What went wrong, as RFC 9457 has it; `type` never changes its meaning.",
+    "description": "An error, as RFC 9457 defines it; the meaning of a `type` never changes.",
     "properties": {
         "type": {"type": "string", "enum": [kind.type for kind in PROBLEMS.values()]},
         "title": {"type": "string"},
         "status": {"type": "integer"},
         "detail": {"type": "string"},
-        "value": {"description": "The value that was wrong."},
+        "value": {"description": "The invalid value."},
     },
     "required": ["type", "title", "status", "detail"],
 }
@@ -36,21 +37,23 @@ _WITH_KEY = (
 _WITH_BODY = ("too-deep", "too-large", "wrong-media-type", "bad-value")
 
 
-def document(calls: Iterable[Call], version: str) -> dict[str, Any]:
-    """All of it, ready for JSON."""
-    calls = list(calls)
-    types = list(dict.fromkeys(kind for call in calls for kind in (call.body, *call.answers) if kind not in _PLAIN))
+def document(routes: Iterable[Route], version: str) -> dict[str, Any]:
+    """Return the whole document, ready for JSON."""
+    routes = list(routes)
+    types = list(
+        dict.fromkeys(kind for route in routes for kind in (route.body, *route.responses) if kind not in _PLAIN)
+    )
     schemas, components = msgspec.json.schema_components(types, ref_template="#/components/schemas/{name}")
     schema_of = dict(zip(map(repr, types), schemas, strict=True))
     paths: dict[str, dict[str, Any]] = {}
-    for call in calls:
-        paths.setdefault(call.path, {})[call.method.lower()] = _operation(call, schema_of)
+    for route in routes:
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, schema_of)
     return {
         "openapi": "3.1.0",
         "info": {
             "title": "rankduel",
             "version": version,
-            "description": "Live tournaments of rankers: ask, tell, and where they stand.",
+            "description": "Live tournaments of rankers: ask for duels, tell outcomes, read results.",
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "paths": paths,
@@ -63,22 +66,24 @@ def document(calls: Iterable[Call], version: str) -> dict[str, Any]:
     }
 
 
-def _operation(call: Call, schema_of: dict[str, Any]) -> dict[str, Any]:
+def _operation(route: Route, schema_of: dict[str, Any]) -> dict[str, Any]:
     operation: dict[str, Any] = {
-        "operationId": call.name,
-        "summary": call.about,
-        "security": [{"key": [call.scope]}, {}] if call.scope is not None else [],
-        "parameters": [*map(_in_path, re.findall(r"{(\w+)}", call.path)), *map(_in_query, call.parameters)],
-        "responses": _responses(call, schema_of),
+        "operationId": route.name,
+        "summary": route.summary,
+        "security": [{"key": [route.scope]}, {}] if route.scope is not None else [],
+        "parameters": [*map(_in_path, re.findall(r"{(\w+)}", route.path)), *map(_in_query, route.parameters)],
+        "responses": _responses(route, schema_of),
     }
-    if call.body is not None:
-        schema = _EVENTS if call.body is bytes else schema_of[repr(call.body)]
-        content = {media: {"schema": schema if media in _JSON else {"type": "string"}} for media in call.media}
-        operation["requestBody"] = {"required": not call.optional, "content": content}
+    if route.body is not None:
+        schema = _EVENTS if route.body is bytes else schema_of[repr(route.body)]
+        content = {
+            media: {"schema": schema if media == "application/json" else {"type": "string"}}
+            for media in route.media_types
+        }
+        operation["requestBody"] = {"required": not route.body_optional, "content": content}
     return operation
 
 
-_JSON = ("application/json",)
 _NAME = {
     "type": "string",
     "minLength": 1,
@@ -86,7 +91,13 @@ _NAME = {
     "description": PRINTABLE,
     "pattern": NAME_PATTERN,
 }
-_DOCUMENT = {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": MAX_NAME_CHARACTERS,
+    "description": PRINTABLE,
+    "pattern": NAME_PATTERN,
+}
+_DOCUMENT_ID = {
     "anyOf": [
         {**_NAME, "maxLength": LONGEST_OBJECT},
         {"type": "integer", "minimum": -(2**63) + 1, "maximum": 2**63 - 1},
@@ -95,7 +106,7 @@ _DOCUMENT = {
 }
 _EVENT = {
     "type": "object",
-    "description": "An event of UBI 1.3; other fields are ignored, and never kept.",
+    "description": "An event of UBI 1.3; other fields are ignored and never stored.",
     "required": ["query_id", "action_name", "timestamp"],
     "properties": {
         "query_id": _NAME,
@@ -111,7 +122,7 @@ _EVENT = {
         "event_attributes": {
             "type": ["object", "null"],
             "properties": {
-                "object": {"type": ["object", "null"], "properties": {"object_id": _DOCUMENT}},
+                "object": {"type": ["object", "null"], "properties": {"object_id": _DOCUMENT_ID}},
                 "position": {
                     "type": ["object", "null"],
                     "properties": {"ordinal": {"type": ["integer", "null"], "minimum": 0, "maximum": 2**63 - 1}},
@@ -131,36 +142,36 @@ def _in_path(name: str) -> dict[str, Any]:
 
 
 def _in_query(parameter: Parameter) -> dict[str, Any]:
-    schema: dict[str, Any] = {"type": "string", "maxLength": parameter.most}
+    schema: dict[str, Any] = {"type": "string", "maxLength": parameter.maximum}
     if parameter.pattern is not None:
         schema["pattern"] = parameter.pattern
     if parameter.default is not None:
-        bounds = {"minimum": parameter.least, "maximum": parameter.most, "default": parameter.default}
+        bounds = {"minimum": parameter.minimum, "maximum": parameter.maximum, "default": parameter.default}
         schema = {"type": "integer", **bounds}
-    return {"name": parameter.name, "in": "query", "description": parameter.about, "schema": schema}
+    return {"name": parameter.name, "in": "query", "description": parameter.description, "schema": schema}
 
 
-def _responses(call: Call, schema_of: dict[str, Any]) -> dict[str, Any]:
-    right: dict[str, Any] = {"description": call.about}
-    if call.answers == (str,):
-        right["content"] = {"text/plain": {"schema": {"type": "string"}}}
+def _responses(route: Route, schema_of: dict[str, Any]) -> dict[str, Any]:
+    success: dict[str, Any] = {"description": route.summary}
+    if route.responses == (str,):
+        success["content"] = {"text/plain": {"schema": {"type": "string"}}}
     else:
-        schemas = [schema_of[repr(answer)] for answer in call.answers]
-        right["content"] = {"application/json": {"schema": schemas[0] if len(schemas) == 1 else {"oneOf": schemas}}}
-    names = [*_ALWAYS, *call.problems]
-    names += _WITH_KEY if call.scope is not None else ()
-    names += ("busy",) if call.scope == "read" else ()
-    names += _WITH_BODY if call.body is not None else ()
-    names += ("broken-tournament",) if "{name}" in call.path else ()
-    names += ("bad-value",) if call.parameters or "{" in call.path else ()
+        schemas = [schema_of[repr(response)] for response in route.responses]
+        success["content"] = {"application/json": {"schema": schemas[0] if len(schemas) == 1 else {"oneOf": schemas}}}
+    names = [*_ALWAYS, *route.problems]
+    names += _WITH_KEY if route.scope is not None else ()
+    names += ("busy",) if route.scope == "read" else ()
+    names += _WITH_BODY if route.body is not None else ()
+    names += ("broken-tournament",) if "{name}" in route.path else ()
+    names += ("bad-value",) if route.parameters or "{" in route.path else ()
     by_status: dict[int, list[str]] = {}
     for name in dict.fromkeys(names):
         by_status.setdefault(PROBLEMS[name].status, []).append(PROBLEMS[name].type)
-    wrong = {
+    failures = {
         str(status): {
             "description": ", ".join(types),
             "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
         }
         for status, types in sorted(by_status.items())
     }
-    return {str(call.status): right, **wrong}
+    return {str(route.status): success, **failures}

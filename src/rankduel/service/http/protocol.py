@@ -1,7 +1,7 @@
-"""HTTP/1.1 by uvicorn and httptools, with a bound on everything that a client may leave unfinished.
+"""HTTP/1.1 by uvicorn and httptools, with a limit on everything that a client may leave unfinished.
 
-A connection is closed when a head is too large or too slow, when a request is answered before its whole body has come,
-and when the client does not read its answers. Bodies have the deadline of their request, which `door` keeps.
+A connection is closed when a request head is too large or too slow, when a request is answered before its whole body
+has arrived, and when the client does not read its responses. The deadline of `gateway` covers bodies.
 """
 
 import asyncio
@@ -9,44 +9,44 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from rankduel.service.http.limits import Connections
+from rankduel.service.http.connection_limits import Connections
 
 __all__ = ["HEAD_BYTES", "GuardedProtocol"]
 
-HEAD_BYTES = 32_768  # of a request line with its headers, and of whatever else is not a body: chunk sizes, trailers
-HEAD_SECONDS = 10.0  # to send a head, from the connection or its first byte on
-WRITE_SECONDS = 30.0  # to read an answer that does not fit into the buffers of the network, and
-WRITE_BYTES_PER_SECOND = 10_000  # more time for a large one: so many bytes of it must be read a second
-_COALESCED_BYTES = 4096  # head and body of a small answer go to the network in one write
-_PIPELINED_REQUESTS = 100  # that wait for the answer to one before them
+HEAD_BYTES = 32_768  # of a request line with its headers, and of all else that is not a body: chunk sizes, trailers
+HEAD_SECONDS = 10.0  # to send a head, from the start of the connection or its first byte
+WRITE_SECONDS = 30.0  # to read a response that does not fit into the network buffers, and
+WRITE_BYTES_PER_SECOND = 10_000  # more time for a large one
+_COALESCED_BYTES = 4096  # head and body of a small response go to the network in one write
+_MAX_PIPELINED_REQUESTS = 100  # that wait for the response to one before them
 _PARSED_BYTES = 4096  # at once: a head that begins in the middle of them is counted from their end on
 _TOO_LARGE = b"431 Request Header Fields Too Large"
 _TOO_MANY = b"503 Service Unavailable\r\nretry-after: 5"
 
 
 class GuardedProtocol(HttpToolsProtocol):
-    """A connection that its client cannot hold without end."""
+    """A connection that a client cannot hold open forever."""
 
-    def __init__(self, *given: Any, connections: Connections, **named: Any) -> None:
-        super().__init__(*given, **named)
+    def __init__(self, *args: Any, connections: Connections, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
         self._open_connections = connections
         self._address = ""
-        self._bytes_left = HEAD_BYTES  # until a head must be whole, or a part of a body must have come
-        self._keep_alive = True  # what the last request wants, once it is whole
+        self._bytes_left = HEAD_BYTES  # until a head must be complete, or a part of a body must have arrived
+        self._keep_alive = True  # as the last request wants it, once it is complete
         self._head_timer: asyncio.TimerHandle | None = None
         self._write_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take the connection if there are not too many, and wait a short time for a request."""
+        """Accept the connection if there are not too many, and wait a short time for a request."""
         super().connection_made(transport)
-        transport.set_write_buffer_limits(high=_COALESCED_BYTES)  # what exceeds this is timed
+        transport.set_write_buffer_limits(high=_COALESCED_BYTES)  # more than this starts the write timer
         self._address = self.client[0] if self.client else ""
         self._head_timer = self.loop.call_later(HEAD_SECONDS, self._close)
         if not self._open_connections.add(self._address):
-            self._answer_and_close(_TOO_MANY)
+            self._reply_and_close(_TOO_MANY)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop all timers, however it ended."""
+        """Stop all timers."""
         self._open_connections.remove(self._address)
         self._stop_head_timer()
         self._stop_write_timer()
@@ -56,7 +56,7 @@ class GuardedProtocol(HttpToolsProtocol):
     # Reading
 
     def data_received(self, data: bytes) -> None:
-        """Parse some bytes, and see whether a head is too large or has just begun."""
+        """Parse bytes; check the size of the head, and start its timer if it has just begun."""
         if len(data) <= _PARSED_BYTES and len(data) < self._bytes_left:
             self._bytes_left -= len(data)
             super().data_received(data)
@@ -73,25 +73,25 @@ class GuardedProtocol(HttpToolsProtocol):
             self._bytes_left -= len(part)
             super().data_received(part)  # type: ignore[arg-type]  # the parser takes any buffer
             if self._bytes_left == 0:
-                self._answer_and_close(_TOO_LARGE)
+                self._reply_and_close(_TOO_LARGE)
 
     def on_headers_complete(self) -> None:
-        """Start the request. Until its body is whole, an answer to it closes the connection."""
+        """Start the request. Until its body is complete, a response to it closes the connection."""
         self._stop_head_timer()
         self._bytes_left = HEAD_BYTES
         super().on_headers_complete()
         self._keep_alive = self.cycle.keep_alive and not self.parser.should_upgrade()
         self.cycle.keep_alive = False
-        if len(self.pipeline) > _PIPELINED_REQUESTS:
+        if len(self.pipeline) > _MAX_PIPELINED_REQUESTS:
             self._close()
 
     def on_body(self, body: bytes) -> None:
-        """Take a part of a body."""
+        """Accept a part of a body."""
         self._bytes_left = HEAD_BYTES
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """Allow another request after this one, which is whole."""
+        """Allow another request after this one, which is complete."""
         self._bytes_left = HEAD_BYTES
         super().on_message_complete()
         if not self.cycle.response_started:
@@ -100,25 +100,25 @@ class GuardedProtocol(HttpToolsProtocol):
     # Writing
 
     def pause_writing(self) -> None:
-        """Give the client time to read what the network has not taken."""
+        """Start the write timer: the network buffers are full."""
         super().pause_writing()
         self._start_write_timer()
 
     def resume_writing(self) -> None:
-        """Go on: everything was taken."""
+        """Stop the write timer: everything was sent."""
         self._stop_write_timer()
         super().resume_writing()
 
-    def _answer_and_close(self, status: bytes) -> None:
-        """Say why, unless an answer to an earlier request is still to come."""
+    def _reply_and_close(self, status: bytes) -> None:
+        """Send a status, unless the response to an earlier request is still pending, and close the connection."""
         if self.cycle is None or self.cycle.response_complete:
             self.transport.write(b"HTTP/1.1 %s\r\ncontent-length: 0\r\nconnection: close\r\n\r\n" % status)
         self._close()
 
-    # The end
+    # Closing
 
     def on_response_complete(self) -> None:
-        """If this answer closes the connection, give the client a bounded time to read it."""
+        """If this response closes the connection, limit the time to read it."""
         super().on_response_complete()
         if self.transport.is_closing():
             self._start_write_timer()
@@ -128,12 +128,12 @@ class GuardedProtocol(HttpToolsProtocol):
         self._close()
 
     def _close(self) -> None:
-        """Close, when the rest of the last answer is sent; a client that does not read it is cut off."""
+        """Close when the rest of the last response is sent, or when the write timer ends."""
         self.transport.close()
         self._start_write_timer()
 
     def shutdown(self) -> None:
-        """End an answer that would go on, because the server ends."""
+        """End streaming responses when the server stops."""
         scope = getattr(self, "scope", None) or {}
         if (stop := scope.get("stop")) is not None:
             stop.set()

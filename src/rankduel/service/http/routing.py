@@ -1,58 +1,49 @@
-"""What a call is: where it is found, who may make it, what it takes and gives. Routes and OpenAPI are made of it."""
+"""Routes: method, path, scope, handler and schemas, declared once for the router and the OpenAPI document."""
 
-import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import partial, wraps
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import UnsetType
 from msgspec.json import encode
 
 from rankduel.live import LocalTournament
 from rankduel.service.auth.keys import Key
-from rankduel.service.http.limits import Buckets
-from rankduel.service.http.problems import too_many_requests
-
-if TYPE_CHECKING:
-    from rankduel.service.read_pool import ReadPool
-    from rankduel.service.service import Service
+from rankduel.service.http.parameters import Parameter
+from rankduel.service.http.rate_limits import RateLimits
+from rankduel.service.http.responses import Response, json_response
+from rankduel.service.read_pool import ReadPool
+from rankduel.service.service import Service
 
 __all__ = [
-    "Call",
-    "Parameter",
-    "Plain",
     "Request",
-    "Stream",
+    "Route",
     "encode",
-    "given",
     "reads_tournament",
     "reads_tournament_cached",
     "reads_tournament_slowly",
-    "plain_json",
+    "sent_fields",
 ]
 
 
 @dataclass(slots=True)
 class Request:
-    """One request, as a call sees it: read, checked, and known who sent it."""
+    """One request as a handler sees it: authenticated, decoded and checked."""
 
-    service: "Service"
-    key: Key  # of whoever sent it
-    path: dict[str, str]  # what stands for {name} in the path
-    query: dict[str, Any]  # the parameters behind the ?, checked
+    service: Service
+    key: Key
+    path: dict[str, str]  # values of {name} in the path
+    query: dict[str, Any]  # parameters of the query string
     body: Any
     secure: bool = False  # whether it came by HTTPS, as a proxy says
-    rates: Buckets | None = None  # the rate limit that it counts towards,
-    counted_as: str = ""  # under this name
+    rate_limits: RateLimits | None = None
+    client: str = ""  # whom the rate limits count it for
 
     def charge(self, items: int) -> None:
-        """Count a request as so many towards its rate limit, or refuse it. It has been counted as one already.
-
-        If it is refused, it is counted as well: reading so many items was work, however often they are sent.
-        """
-        if self.rates is not None and (wait := self.rates.charge(self.counted_as, items - 1)) > 0:
-            raise too_many_requests(wait)
+        """Count a request as `items` requests towards its rate limit; raise a Problem if that is too many."""
+        if self.rate_limits is not None:
+            self.rate_limits.charge(self.client, items)
 
     @property
     def by(self) -> str:
@@ -61,75 +52,40 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Plain:
-    """An answer that is no JSON of ours: its text and type."""
-
-    text: bytes
-    media: bytes
-    status: int = 200
-    headers: tuple[tuple[bytes, bytes], ...] = ()  # beside those of every answer, or in their place
-
-
-def plain_json(text: bytes) -> Plain:
-    """An answer that is JSON already."""
-    return Plain(text, b"application/json")
-
-
-@dataclass(frozen=True, slots=True)
-class Stream:
-    """An answer that goes on until the client leaves or the server ends: then `stop` is set."""
-
-    parts: Callable[[asyncio.Event], AsyncIterator[bytes]]
-    media: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """A parameter behind the ? of a path: a string, or a whole number within bounds."""
-
-    name: str
-    about: str
-    default: int | None = None  # of a number; None: a string
-    least: int = 0
-    most: int = 500  # of a number, or characters of a string
-    pattern: str | None = None  # of a string
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One call. `scope` is what a key needs; None: no key is needed."""
+class Route:
+    """One route. `scope` is the scope that a key needs; None: no key is needed."""
 
     method: str
     path: str
     scope: str | None
-    run: Callable[[Request], Awaitable[Any]]
-    answer: Any  # a type, or one of several; str: plain text
+    handler: Callable[[Request], Awaitable[Any]]
+    response: Any  # a type, or a tuple of several; str: plain text
     body: Any = None  # a type, or None
     status: int = 200
-    problems: tuple[str, ...] = ()  # that only this call has, by name
+    problems: tuple[str, ...] = ()  # names of problems that only this route has
     parameters: tuple[Parameter, ...] = field(default=())
-    media: tuple[str, ...] = ("application/json",)  # of the body
-    optional: bool = False  # whether no body is one, too
-    page: bool = False  # whether it is for people, whose addresses may have any parameters
+    media_types: tuple[str, ...] = ("application/json",)  # of the body
+    body_optional: bool = False
+    any_query: bool = False  # whether any query string is accepted, as on pages for people
 
     @property
     def name(self) -> str:
-        """How documents call it."""
-        return self.run.__name__
+        """The operation id of the OpenAPI document."""
+        return self.handler.__name__
 
     @property
-    def answers(self) -> tuple[Any, ...]:
-        """The types that an answer may have."""
-        return self.answer if isinstance(self.answer, tuple) else (self.answer,)
+    def responses(self) -> tuple[Any, ...]:
+        """The types that a response may have."""
+        return self.response if isinstance(self.response, tuple) else (self.response,)
 
     @property
-    def about(self) -> str:
-        """One sentence: the docstring of what is run."""
-        return (self.run.__doc__ or "").partition("\n")[0]
+    def summary(self) -> str:
+        """One sentence: the first line of the handler's docstring."""
+        return (self.handler.__doc__ or "").partition("\n")[0]
 
 
-def given(body: Any, *leave_out: str) -> dict[str, Any]:
-    """The fields of a body that were sent."""
+def sent_fields(body: Any, *leave_out: str) -> dict[str, Any]:
+    """Return the fields of a body that the client has sent."""
     return {
         name: value
         for name in body.__struct_fields__
@@ -137,33 +93,35 @@ def given(body: Any, *leave_out: str) -> dict[str, Any]:
     }
 
 
-Look = Callable[[LocalTournament, dict[str, Any]], Any]
+Reader = Callable[[LocalTournament, dict[str, Any]], Any]
+Handler = Callable[[Request], Awaitable[Response]]
 
 
-def reads_tournament(look: Look) -> Callable[[Request], Awaitable[Plain]]:
-    """A call that reads one tournament, in the read pool. `look` gets the tournament and the parameters."""
-    return _reading(look, lambda service: service.reads)
+def reads_tournament(reader: Reader) -> Handler:
+    """Make a handler that reads one tournament, in the read pool. `reader` gets the tournament and the parameters."""
+    return _read_handler(reader, lambda service: service.reads)
 
 
-def reads_tournament_slowly(look: Look) -> Callable[[Request], Awaitable[Plain]]:
-    """The same for what may take a second: other reads do not wait for it."""
-    return _reading(look, lambda service: service.replays)
+def reads_tournament_slowly(reader: Reader) -> Handler:
+    """Make a handler for reads that may take a second: other reads do not wait for it."""
+    return _read_handler(reader, lambda service: service.replays)
 
 
-def reads_tournament_cached(look: Look) -> Callable[[Request], Awaitable[Plain]]:
-    """The same for what depends on the journal only: the answer is kept until an event is appended."""
-    return _reading(look, lambda service: service.reads, lambda t: t.number)
+def reads_tournament_cached(reader: Reader) -> Handler:
+    """Make a handler for reads that depend on the journal only: cached until an event is appended."""
+    return _read_handler(reader, lambda service: service.reads, lambda t: t.number)
 
 
-def _reading(
-    look: Look, pool: Callable[["Service"], "ReadPool"], version: Callable[[LocalTournament], int] | None = None
-) -> Callable[[Request], Awaitable[Plain]]:
-    @wraps(look)
-    async def run(request: Request) -> Plain:
+def _read_handler(
+    reader: Reader, pool: Callable[[Service], ReadPool], version: Callable[[LocalTournament], int] | None = None
+) -> Handler:
+    @wraps(reader)
+    async def handler(request: Request) -> Response:
         t = await request.service.tournament(request.path["name"])
-        given = request.path | request.query
-        key = look.__name__, *sorted(given.items())
-        dated = None if version is None else partial(version, t)
-        return plain_json(await pool(request.service).answer(key, lambda: encode(look(t, given)), dated))
+        parameters = request.path | request.query
+        cache_key = reader.__name__, *sorted(parameters.items())
+        current = None if version is None else partial(version, t)
+        body = await pool(request.service).answer(cache_key, lambda: encode(reader(t, parameters)), current)
+        return json_response(body)
 
-    return run
+    return handler

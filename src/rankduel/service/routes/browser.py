@@ -1,4 +1,4 @@
-"""What only browsers call: the files of the dashboard, sign-in and sign-out, and the stream of what has changed."""
+"""Routes that only browsers use: pages and files of the dashboard, sign-in and sign-out, the stream of changes."""
 
 import asyncio
 import json
@@ -9,131 +9,134 @@ from typing import Any
 
 from rankduel.dashboard import CONTENT_SECURITY_POLICY, FILES, File
 from rankduel.live import LocalTournament
-from rankduel.service.http.problems import Problem
-from rankduel.service.http.routing import Call, Parameter, Plain, Request, Stream
+from rankduel.service.http.parameters import Parameter
+from rankduel.service.http.responses import Response, StreamingResponse
+from rankduel.service.http.routing import Request, Route
+from rankduel.service.problems import Headers, Problem
 from rankduel.service.service import Service
 
-__all__ = ["CALLS", "page"]
+__all__ = ["ROUTES", "index_page"]
 
-_LOOK = 0.5  # seconds between two looks at what has changed
-_QUIET = 15.0  # after which a stream says that it is alive
-_LONGEST = 300.0  # of a stream: browsers come back by themselves, and must show their session again
-_MOST = 200  # streams
-
-
-def page(status: int = 200) -> Plain:
-    """The page that all pages are: its script looks at the address."""
-    return _answer(FILES["index.html"], status)
+_POLL_SECONDS = 0.5  # between two checks for changes
+_KEEP_ALIVE_SECONDS = 15.0  # after which a stream without changes sends a comment
+_MAX_STREAM_SECONDS = 300.0  # then browsers reconnect by themselves, and authenticate again
+_MAX_STREAMS = 200
 
 
-def _answer(file: File, status: int = 200) -> Plain:
+def index_page(status: int = 200) -> Response:
+    """Return the only HTML page: its script shows what the URL names."""
+    return _file_response(FILES["index.html"], status)
+
+
+def _file_response(file: File, status: int = 200) -> Response:
     policy = (b"content-security-policy", CONTENT_SECURITY_POLICY.encode())
-    return Plain(file.content, file.media.encode(), status, (policy,))
+    return Response(file.content, file.media.encode(), status, (policy,))
 
 
-async def show_page(request: Request) -> Plain:
+async def show_page(request: Request) -> Response:
     """A page of the dashboard."""
-    return page()
+    return index_page()
 
 
-async def show_file(request: Request) -> Plain:
+async def show_file(request: Request) -> Response:
     """A file of the dashboard."""
     file = FILES.get(request.path["file"])
     if file is None:
         raise Problem("not-found", "the dashboard has no such file", value=request.path["file"][:200])
-    return _answer(file)
+    return _file_response(file)
 
 
-async def sign_in(request: Request) -> Plain:
-    """Begin a session with the key that the request shows."""
-    cookie = request.service.sessions.begin(request.key, secure=request.secure)
+async def sign_in(request: Request) -> Response:
+    """Start a login session with the key of the request."""
+    cookie = request.service.authentication.sessions.new_cookie(request.key, secure=request.secure)
     return _session(request, ((b"set-cookie", cookie),))
 
 
-async def session(request: Request) -> Plain:
-    """Who is signed in, and the token that changes need."""
+async def session(request: Request) -> Response:
+    """The key that is signed in, and the token that changes need."""
     return _session(request)
 
 
-async def sign_out(request: Request) -> Plain:
-    """End the session."""
-    cookie = request.service.sessions.end()
-    return Plain(b"{}", b"application/json", headers=((b"set-cookie", cookie),))
+async def sign_out(request: Request) -> Response:
+    """End the login session."""
+    cookie = request.service.authentication.sessions.expired_cookie()
+    return Response(b"{}", b"application/json", headers=((b"set-cookie", cookie),))
 
 
-def _session(request: Request, headers: tuple[tuple[bytes, bytes], ...] = ()) -> Plain:
-    key = request.key
-    told = {
+def _session(request: Request, headers: Headers = ()) -> Response:
+    key, authentication = request.key, request.service.authentication
+    fields = {
         "name": key.name,
         "scopes": list(key.scopes),
-        "token": request.service.sessions.token_of(key),
-        "keys": request.service.key_ring.made,  # without keys there is nothing to sign out from
+        "token": authentication.sessions.csrf_token(key),
+        "keys": authentication.api_keys.required,  # without keys there is nothing to sign out from
     }
-    return Plain(json.dumps(told).encode(), b"application/json", headers=headers)
+    return Response(json.dumps(fields).encode(), b"application/json", headers=headers)
 
 
-async def watch(request: Request) -> Stream:
+async def watch(request: Request) -> StreamingResponse:
     """Server-sent events: one whenever a tournament, or any of them, has changed."""
     service, name = request.service, request.query.get("tournament")
     if name is not None:
         await service.tournament(name)
-    if service.watchers >= _MOST:
-        raise Problem("too-many-requests", f"{_MOST} watch already")
-    return Stream(partial(_changes, service, request.key.id, name), b"text/event-stream")
+    if service.watchers >= _MAX_STREAMS:
+        raise Problem("too-many-requests", f"{_MAX_STREAMS} streams are open already")
+    return StreamingResponse(partial(_changes, service, request.key.id, name), b"text/event-stream")
 
 
-async def _changes(service: Service, key: str, name: str | None, stop: asyncio.Event) -> AsyncIterator[bytes]:
+async def _changes(service: Service, key_id: str, name: str | None, stop: asyncio.Event) -> AsyncIterator[bytes]:
     service.watchers += 1
-    begun = spoken = monotonic()
+    started = sent = monotonic()
     last = None
     try:
         yield b"retry: 1000\n\n"
-        while not stop.is_set() and monotonic() - begun < _LONGEST:
-            if service.key_ring.made and service.key_ring.known(key) is None:
+        while not stop.is_set() and monotonic() - started < _MAX_STREAM_SECONDS:
+            api_keys = service.authentication.api_keys
+            if api_keys.required and api_keys.by_id(key_id) is None:
                 break
-            state = _state(service, name)
-            if state != last:
-                last, spoken = state, monotonic()
-                yield b"event: change\ndata: %d\n\n" % sum(number for _, number, *_ in state)
-            elif monotonic() - spoken > _QUIET:
-                spoken = monotonic()
+            versions = _versions(service, name)
+            if versions != last:
+                last, sent = versions, monotonic()
+                yield b"event: change\ndata: %d\n\n" % sum(number for _, number, *_ in versions)
+            elif monotonic() - sent > _KEEP_ALIVE_SECONDS:
+                sent = monotonic()
                 yield b": alive\n\n"
             try:
-                await asyncio.wait_for(stop.wait(), _LOOK)
+                await asyncio.wait_for(stop.wait(), _POLL_SECONDS)
             except TimeoutError:
                 continue
     finally:
         service.watchers -= 1
 
 
-def _state(service: Service, name: str | None) -> list[tuple[Any, ...]]:
-    """What differs when something has changed."""
+def _versions(service: Service, name: str | None) -> list[tuple[Any, ...]]:
+    """Return values that differ when a tournament has changed."""
     tournaments = list(service.open_tournaments.tournaments.values())
-    return [_of(service, t) for t in tournaments if name is None or t.name == name]
+    return [_version(service, t) for t in tournaments if name is None or t.name == name]
 
 
-def _of(service: Service, t: LocalTournament) -> tuple[Any, ...]:
+def _version(service: Service, t: LocalTournament) -> tuple[Any, ...]:
     return t.name, t.number, t.counters_version, str(t.failing), service.readable, service.forecasts.of(t)
 
 
-_AT = "/t/{name}"
-CALLS = (
-    Call("GET", "/", None, show_page, str, page=True),
-    Call("GET", "/new", None, show_page, str, page=True),
-    Call("GET", "/sign-in", None, show_page, str, page=True),
-    Call("GET", _AT, None, show_page, str, page=True),
-    Call("GET", _AT + "/{page}", None, show_page, str, page=True),
-    Call("GET", _AT + "/{page}/{item}", None, show_page, str, page=True),
-    Call("GET", "/assets/{file}", None, show_file, str, page=True),
-    Call("POST", "/v1/session", "read", sign_in, dict),
-    Call("GET", "/v1/session", "read", session, dict),
-    Call("DELETE", "/v1/session", None, sign_out, dict),
-    Call(
+_PAGE = "/t/{name}"
+ROUTES = (
+    Route("GET", "/", None, show_page, str, any_query=True),
+    Route("GET", "/new", None, show_page, str, any_query=True),
+    Route("GET", "/sign-in", None, show_page, str, any_query=True),
+    Route("GET", _PAGE, None, show_page, str, any_query=True),
+    Route("GET", _PAGE + "/{page}", None, show_page, str, any_query=True),
+    Route("GET", _PAGE + "/{page}/{item}", None, show_page, str, any_query=True),
+    Route("GET", "/assets/{file}", None, show_file, str, any_query=True),
+    Route("POST", "/v1/session", "read", sign_in, dict),
+    Route("GET", "/v1/session", "read", session, dict),
+    Route("DELETE", "/v1/session", None, sign_out, dict),
+    Route(
         "GET",
         "/v1/watch",
         "read",
         watch,
         str,
-        parameters=(Parameter("tournament", "The one to watch; without it, all of them."),),
+        parameters=(Parameter("tournament", "The tournament to watch; without it, all of them."),),
     ),
 )

@@ -1,4 +1,4 @@
-"""The calls that explain: where a tournament stands in words, who beats whom, what should be looked at, the report."""
+"""Routes of the dashboard: overviews, standings, preference matrix, batches, audit, checks, report."""
 
 from dataclasses import replace
 from itertools import starmap
@@ -26,28 +26,28 @@ from rankduel.dashboard.leaderboard import INTERVAL_CONFIDENCE
 from rankduel.errors import StorageError
 from rankduel.live import Event, LocalTournament, View
 from rankduel.service.forecasts import Forecasts
+from rankduel.service.http import response_schemas as out
+from rankduel.service.http.parameters import Parameter
+from rankduel.service.http.responses import Response, json_response
 from rankduel.service.http.routing import (
-    Call,
-    Parameter,
-    Plain,
     Request,
+    Route,
     encode,
-    plain_json,
     reads_tournament,
     reads_tournament_cached,
     reads_tournament_slowly,
 )
-from rankduel.service.http.schemas import Broken, CountsOut, EventOut
 from rankduel.service.routes.duel_detail import DuelDetail, show_duel
-from rankduel.service.routes.read import LINES, NONE, broken_among, counts_out, event_out, open_settings
+from rankduel.service.routes.read import PAGINATION, UNKNOWN, broken_among, counts_out, event_out, public_settings
 
-__all__ = ["CALLS"]
+__all__ = ["ROUTES"]
 
-_DAY = 86_400.0
+_DAY_SECONDS = 86_400.0
+_MIN_RATE_SECONDS = 60.0  # over which outcomes a day are measured
 
 
 class Overview(Struct):
-    """Where a tournament stands, in one sentence and the numbers behind it."""
+    """The state of a tournament, in one sentence and the numbers behind it."""
 
     name: str
     status: str
@@ -58,12 +58,12 @@ class Overview(Struct):
     rankers: int
     rankers_left: int
     told: int
-    today: int | None  # outcomes since midnight, UTC; None, as others: the storage cannot be read
-    per_day: float | None  # outcomes, at the rate of the last day
+    today: int | None  # outcomes since midnight, UTC; None, here and below: the storage cannot be read
+    per_day: float | None  # outcomes a day, at the rate of the last day
     certainty: float | None
-    ends: bool  # whether the algorithm comes to a decision
+    ends: bool  # whether the algorithm reaches a decision
     light: HealthStatus
-    duels: CountsOut
+    duels: out.Counts
     forecast: Forecast | None
     harm: Harm | None
     settings: dict[str, Any]
@@ -72,14 +72,14 @@ class Overview(Struct):
 
 
 class Cards(Struct):
-    """All tournaments, each as its overview, and those that cannot be opened."""
+    """The overviews of all tournaments, and those that cannot be opened."""
 
     tournaments: list[Overview]
-    broken: list[Broken]
+    broken: list[out.Broken]
 
 
 class Standings(Struct):
-    """The whole leaderboard; a ranker goes when the evidence against it reaches `enough`."""
+    """The whole leaderboard; a ranker is eliminated when the evidence against it reaches `enough`."""
 
     rankers: list[LeaderboardRow]
     enough: float | None
@@ -87,14 +87,14 @@ class Standings(Struct):
 
 
 class Batch(Struct):
-    """Rankers that meet only each other."""
+    """Rankers that meet only within their group."""
 
     champion: str
     rankers: list[str]
 
 
 class Batches(Struct):
-    """The groups in which an algorithm lets rankers meet; a single one if it lets all meet all."""
+    """The groups in which rankers meet; a single one if the algorithm has no batches."""
 
     bandit: str
     divided: bool  # whether the algorithm has batches
@@ -102,39 +102,39 @@ class Batches(Struct):
 
 
 class Audit(Struct):
-    """What operators and guardrails did, newest first."""
+    """Changes by operators and guardrails, newest first."""
 
-    events: list[EventOut]
+    events: list[out.Event]
     next: int | None
 
 
 class Checks(Struct):
-    """What the health page judges, beside the numbers of `health`."""
+    """Checks of the health page, beside the numbers of `health`."""
 
     sides: float  # p-value of "both sides win equally often"
-    pages: int  # that users have seen
-    guardrails: list[dict[str, Any]]  # each with its `events`: the pages with its action up to now
+    pages: int  # that were shown
+    guardrails: list[dict[str, Any]]  # each with `events`: the pages with its action so far
 
 
-async def cards(request: Request) -> Plain:
-    """All tournaments, as the dashboard lists them."""
+async def cards(request: Request) -> Response:
+    """The overviews of all tournaments."""
     service = request.service
     try:
-        names = await service.names()
+        names = await service.tournament_names()
     except StorageError:
         names = sorted((*service.open_tournaments.tournaments, *service.open_tournaments.broken))
-    shown = [(t, service.forecasts.of(t)) for t in await service.open_among(names)]
+    opened = [(t, service.forecasts.of(t)) for t in await service.open_among(names)]
     broken = broken_among(service, names)
     key = "overviews", *names
-    return plain_json(await service.reads.answer(key, lambda: encode(Cards([*starmap(_overview, shown)], broken))))
+    return json_response(await service.reads.answer(key, lambda: encode(Cards([*starmap(_overview, opened)], broken))))
 
 
-async def overview(request: Request) -> Plain:
-    """Where a tournament stands, in one sentence and the numbers behind it."""
+async def overview(request: Request) -> Response:
+    """The state of a tournament, in one sentence and the numbers behind it."""
     service = request.service
     t = await service.tournament(request.path["name"])
-    known = service.forecasts.of(t)
-    return plain_json(await service.reads.answer(("overview", t.name), lambda: encode(_overview(t, known))))
+    forecasts = service.forecasts.of(t)
+    return json_response(await service.reads.answer(("overview", t.name), lambda: encode(_overview(t, forecasts))))
 
 
 @reads_tournament_cached
@@ -147,7 +147,7 @@ def standings(t: LocalTournament, query: dict[str, Any]) -> Standings:
 
 @reads_tournament_cached
 def matrix(t: LocalTournament, query: dict[str, Any]) -> PreferenceGrid:
-    """Who beats whom, in the order of the leaderboard, in at most so many rows and columns."""
+    """The preference matrix in the order of the leaderboard; rankers are grouped if there are more than `cells`."""
     return preference_grid(t.view(), query["cells"], query["first"], query["last"] or None)
 
 
@@ -155,18 +155,18 @@ def matrix(t: LocalTournament, query: dict[str, Any]) -> PreferenceGrid:
 def batches(t: LocalTournament, query: dict[str, Any]) -> Batches:
     """The groups in which rankers meet now."""
     view = t.view()
-    place = {line.ranker: number for number, line in enumerate(leaderboard(view))}
+    position = {line.ranker: number for number, line in enumerate(leaderboard(view))}
     groups = view.batches if view.batches is not None else (tuple(view.alive.tolist()),)
     found = []
     for group in groups:
-        names = sorted((view.names[arm] for arm in group), key=place.__getitem__)
+        names = sorted((view.names[arm] for arm in group), key=position.__getitem__)
         found.append(Batch(champion=names[0], rankers=names))
     return Batches(bandit=view.bandit, divided=view.batches is not None, batches=found)
 
 
 @reads_tournament
 def audit(t: LocalTournament, query: dict[str, Any]) -> Audit:
-    """What operators and guardrails did, newest first."""
+    """Changes by operators and guardrails, newest first."""
     limit = query["limit"]
     found = t.audit(limit + 1, query["after"] or None)
     events = [event_out(event) for event in found[:limit]]
@@ -178,7 +178,7 @@ def audit(t: LocalTournament, query: dict[str, Any]) -> Audit:
 
 @reads_tournament
 def checks(t: LocalTournament, query: dict[str, Any]) -> Checks:
-    """Whether both sides win equally often, and what the guardrails have seen."""
+    """Whether both sides win equally often, and the counts of the guardrails."""
     view, counters = t.view(), t.counters()
     rails = [rail | {"events": counters.get(f"pages with {rail['action']}", 0)} for rail in view.settings.guardrails]
     return Checks(sides=fair_sides(t.health()), pages=counters.get("pages", 0), guardrails=rails)
@@ -186,31 +186,31 @@ def checks(t: LocalTournament, query: dict[str, Any]) -> Checks:
 
 @reads_tournament_slowly
 def report_json(t: LocalTournament, query: dict[str, Any]) -> Report:
-    """The decision as a document, for programs."""
+    """The decision as a report, in JSON."""
     return report(t)
 
 
-async def report_markdown(request: Request) -> Plain:
-    """The decision as a document, in Markdown."""
+async def report_markdown(request: Request) -> Response:
+    """The decision as a report, in Markdown."""
     service = request.service
     t = await service.tournament(request.path["name"])
     text = await service.replays.answer(("report_markdown", t.name), lambda: markdown(report(t)).encode())
     name = "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in t.name)[:80]
     disposition = f'attachment; filename="{name}.md"'.encode()
-    return Plain(text, b"text/plain; charset=utf-8", headers=((b"content-disposition", disposition),))
+    return Response(text, b"text/plain; charset=utf-8", headers=((b"content-disposition", disposition),))
 
 
-def _overview(t: LocalTournament, known: Forecasts | None) -> Overview:
+def _overview(t: LocalTournament, forecasts: Forecasts | None) -> Overview:
     view, health = t.view(), t.health()
     stored = _stored(t, view)
     if stored is None:
-        stored, health = Stored(), replace(health, failure=health.failure or "the storage cannot be read")
-    foreseen = _since(view, known)
+        stored, health = _Stored(), replace(health, failure=health.failure or "the storage cannot be read")
+    expected = _updated_forecast(view, forecasts)
     confidence = view.decision.confidence
     return Overview(
         name=t.name,
         status=view.status,
-        sentence=summary_sentence(view, foreseen, stored.per_day or 0, failing=health.failure is not None),
+        sentence=summary_sentence(view, expected, stored.per_day or 0, failing=health.failure is not None),
         champion=view.names[view.champion],
         winner=None if view.decision.winner is None else view.names[view.decision.winner],
         tied=[view.names[arm] for arm in view.decision.tied],
@@ -223,61 +223,62 @@ def _overview(t: LocalTournament, known: Forecasts | None) -> Overview:
         ends=view.ends,
         light=health_status(view, health, stored.paused),
         duels=counts_out(health.counts),
-        forecast=foreseen,
-        harm=None if known is None else known.harm,
-        settings=open_settings(view.settings),
+        forecast=expected,
+        harm=None if forecasts is None else forecasts.harm,
+        settings=public_settings(view.settings),
         begun=stored.begun,
         number=view.number,
     )
 
 
-class Stored(NamedTuple):
-    """What an overview needs from the storage."""
+class _Stored(NamedTuple):
+    """The part of an overview that is read from the storage."""
 
     begun: float | None = None
     today: int | None = None
     per_day: float | None = None
-    paused: Event | None = None  # that has paused it
+    paused: Event | None = None  # the event that paused the tournament
 
 
-def _stored(t: LocalTournament, view: View) -> Stored | None:
-    """All of it, or None if the storage does not answer."""
+def _stored(t: LocalTournament, view: View) -> _Stored | None:
+    """Read it, or return None if the storage fails."""
     try:
         begun = t.audit(1, before=2)[0].time  # the first event
-        window = min(_DAY, max(60.0, now() - begun))  # the last day, or the time since the beginning
-        per_day = t.told_since(now() - window) * _DAY / window
+        window = min(_DAY_SECONDS, max(_MIN_RATE_SECONDS, now() - begun))
+        per_day = t.told_since(now() - window) * _DAY_SECONDS / window
         changes = t.audit() if view.status == "paused" else []
         paused = next((event for event in changes if event.kind == "paused"), None)
-        return Stored(begun, t.told_since(now() // _DAY * _DAY), per_day, paused)
+        return _Stored(begun, t.told_since(now() // _DAY_SECONDS * _DAY_SECONDS), per_day, paused)
     except StorageError:
         return None
 
 
-def _since(view: View, known: Forecasts | None) -> Forecast | None:
-    """The forecast, less the duels since it was made."""
-    made = None if known is None else known.forecast
-    if known is None or made is None:
+def _updated_forecast(view: View, forecasts: Forecasts | None) -> Forecast | None:
+    """Return the forecast, less the duels since it was made."""
+    made = None if forecasts is None else forecasts.forecast
+    if forecasts is None or made is None:
         return None
-    more = view.told - known.told
+    more = view.told - forecasts.told
     duels, least, most = (None if n is None else max(0, n - more) for n in (made.duels, made.least, made.most))
     return Forecast(duels, least, most, made.runs)
 
 
-_AT = "/v1/tournaments/{name}"
-_PART = (
-    Parameter("cells", "Rows and columns at most; rankers are put together in groups.", default=100, least=1, most=400),
-    Parameter("first", "Place on the leaderboard of the first ranker, from 0.", default=0, least=0, most=2**31),
-    Parameter("last", "Place after that of the last ranker; 0: all.", default=0, least=0, most=2**31),
+_TOURNAMENT = "/v1/tournaments/{name}"
+_MAX_POSITION = 2**31
+_MATRIX_PART = (
+    Parameter("cells", "Maximum number of rows and columns; rankers are grouped.", default=100, minimum=1, maximum=400),
+    Parameter("first", "Leaderboard position of the first ranker, from 0.", default=0, maximum=_MAX_POSITION),
+    Parameter("last", "Position after the last ranker; 0: all.", default=0, maximum=_MAX_POSITION),
 )
-CALLS = (
-    Call("GET", "/v1/overviews", "read", cards, Cards),
-    Call("GET", _AT + "/overview", "read", overview, Overview, problems=NONE),
-    Call("GET", _AT + "/standings", "read", standings, Standings, problems=NONE),
-    Call("GET", _AT + "/matrix", "read", matrix, PreferenceGrid, problems=NONE, parameters=_PART),
-    Call("GET", _AT + "/batches", "read", batches, Batches, problems=NONE),
-    Call("GET", _AT + "/duels/{duel}", "read", show_duel, DuelDetail, problems=(*NONE, "unknown-duel")),
-    Call("GET", _AT + "/audit", "read", audit, Audit, problems=NONE, parameters=LINES),
-    Call("GET", _AT + "/checks", "read", checks, Checks, problems=NONE),
-    Call("GET", _AT + "/report", "read", report_json, Report, problems=NONE),
-    Call("GET", _AT + "/report.md", "read", report_markdown, str, problems=NONE),
+ROUTES = (
+    Route("GET", "/v1/overviews", "read", cards, Cards),
+    Route("GET", _TOURNAMENT + "/overview", "read", overview, Overview, problems=UNKNOWN),
+    Route("GET", _TOURNAMENT + "/standings", "read", standings, Standings, problems=UNKNOWN),
+    Route("GET", _TOURNAMENT + "/matrix", "read", matrix, PreferenceGrid, problems=UNKNOWN, parameters=_MATRIX_PART),
+    Route("GET", _TOURNAMENT + "/batches", "read", batches, Batches, problems=UNKNOWN),
+    Route("GET", _TOURNAMENT + "/duels/{duel}", "read", show_duel, DuelDetail, problems=(*UNKNOWN, "unknown-duel")),
+    Route("GET", _TOURNAMENT + "/audit", "read", audit, Audit, problems=UNKNOWN, parameters=PAGINATION),
+    Route("GET", _TOURNAMENT + "/checks", "read", checks, Checks, problems=UNKNOWN),
+    Route("GET", _TOURNAMENT + "/report", "read", report_json, Report, problems=UNKNOWN),
+    Route("GET", _TOURNAMENT + "/report.md", "read", report_markdown, str, problems=UNKNOWN),
 )

@@ -1,4 +1,4 @@
-"""One duel in full: both lists, the page, what users did on it, and why these two met."""
+"""One duel in detail: both lists, the page, what users did on it, and why these two rankers met."""
 
 import json
 from functools import partial
@@ -10,16 +10,17 @@ from msgspec.json import decode, encode
 from rankduel.dashboard import DuelContext, duel_context, explain_duel, selection_rule
 from rankduel.live import DuelRow, LocalTournament, view_at
 from rankduel.live.rules.duels import numbers_of
-from rankduel.service.http.problems import Problem
-from rankduel.service.http.routing import Plain, Request, plain_json
-from rankduel.service.http.schemas import KnownDuel
+from rankduel.service.http.response_schemas import StoredDuel
+from rankduel.service.http.responses import Response, json_response
+from rankduel.service.http.routing import Request
+from rankduel.service.problems import Problem
 from rankduel.service.routes.read import duel_fields
 
 __all__ = ["DuelDetail", "show_duel"]
 
 
-class SignalOut(Struct):
-    """Something that a user did."""
+class DuelSignal(Struct):
+    """An action of a user."""
 
     time: float
     action: str
@@ -28,33 +29,33 @@ class SignalOut(Struct):
     dwell: float | None
 
 
-class DuelDetail(KnownDuel):
+class DuelDetail(StoredDuel):
     """A duel, with the page that was shown, what users did on it, and why these two met."""
 
-    page: dict[str, Any] | None  # its `lists` are the best documents of both rankers, where they were sent
+    page: dict[str, Any] | None  # its `lists` are the best documents of both rankers, if they were sent
     failure: str | None  # why it could not be resolved
-    clicks: list[Any] | None  # the documents, where clicks were told; the others are signals
-    signals: list[SignalOut]
+    clicks: list[Any] | None  # documents, if the tell had clicks; other clicks are signals
+    signals: list[DuelSignal]
     propensity: list[float] | None
     rule: str  # how the algorithm chooses
-    why: str  # what was so of these two when they were chosen
-    known: DuelContext | None  # of the two when it was asked for; None: it is too long ago
+    why: str  # what held for these two when they were chosen
+    known: DuelContext | None  # of the two when the duel was issued; None: too long ago
 
 
 class Explanation(Struct):
-    """Why the two rankers of a duel met: it never changes."""
+    """Why the two rankers of a duel met. It never changes, so it is cached for good."""
 
     why: str
     known: DuelContext | None
 
 
-async def show_duel(request: Request) -> Plain:
-    """One duel: both lists, the page, what users did, and why these two met."""
+async def show_duel(request: Request) -> Response:
+    """One duel: both lists, the page, what users did, and why these two rankers met."""
     service, id = request.service, request.path["duel"]
     t = await service.tournament(request.path["name"])
     key = "duel", t.name, id
     explained = await service.replays.answer(key, partial(_explained, t, id), version=lambda: "never changes")
-    return plain_json(await service.reads.answer(key, partial(_detail, t, id, explained)))
+    return json_response(await service.reads.answer(key, partial(_detail, t, id, explained)))
 
 
 def _explained(t: LocalTournament, id: str) -> bytes:
@@ -77,7 +78,7 @@ def _detail(t: LocalTournament, id: str, explained: bytes) -> bytes:
             failure=None if page is None else page.pop("failure", None),
             clicks=None if page is None else page.pop("clicks", None),
             page=page,
-            signals=[SignalOut(one.time, one.action, one.object, one.position, one.dwell) for one in seen],
+            signals=[DuelSignal(one.time, one.action, one.object, one.position, one.dwell) for one in seen],
             propensity=propensity,
             rule=selection_rule(t.view().bandit),
             why=explanation.why,
@@ -90,5 +91,5 @@ def _row(t: LocalTournament, id: str) -> DuelRow:
     numbers = numbers_of(id)
     row = None if numbers is None else t.storage.duel(t.name, *numbers)
     if row is None:
-        raise Problem("unknown-duel", f"{t.name!r} has no such duel", value=id[:200])
+        raise Problem("unknown-duel", f"tournament {t.name!r} has no such duel", value=id[:200])
     return row

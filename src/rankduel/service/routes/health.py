@@ -1,55 +1,57 @@
-"""The calls of machines: is it alive, is it ready, what has it done, and what can be called."""
+"""Routes of monitors and tools: liveness, readiness, metrics, OpenAPI document."""
 
 from functools import partial
 
 from rankduel.errors import StorageError
-from rankduel.service.http.problems import Problem
-from rankduel.service.http.routing import Call, Plain, Request
+from rankduel.service.http.responses import Response, json_response
+from rankduel.service.http.routing import Request, Route
+from rankduel.service.metrics import server_metrics, tournament_metrics
 from rankduel.service.open_tournaments import OpenTournaments
+from rankduel.service.problems import Problem
 
-__all__ = ["CALLS"]
+__all__ = ["ROUTES"]
 
 _TEXT = b"text/plain; charset=utf-8"
+_PROMETHEUS = b"text/plain; version=0.0.4; charset=utf-8"
 
 
-async def livez(request: Request) -> Plain:
+async def livez(request: Request) -> Response:
     """Whether the server answers at all."""
-    return Plain(b"ok\n", _TEXT)
+    return Response(b"ok\n", _TEXT)
 
 
-async def readyz(request: Request) -> Plain:
-    """Whether it takes requests: the storage can be read and is sound. "degraded": something needs attention."""
+async def readyz(request: Request) -> Response:
+    """Whether the storage can be read and is undamaged. "degraded": something needs attention. Never waits."""
     service = request.service
     if not service.ready:
-        raise Problem("stopping", "not ready")
+        raise Problem("stopping", "the server is starting or stopping")
     if not service.readable:
         raise StorageError("the storage could not be read when it was last tried")
     if (damage := service.open_tournaments.storage.damage) is not None:
         raise StorageError(damage)
     degraded = service.degraded()
-    return Plain(f"degraded: {'; '.join(degraded)}\n".encode() if degraded else b"ok\n", _TEXT)
+    return Response(f"degraded: {'; '.join(degraded)}\n".encode() if degraded else b"ok\n", _TEXT)
 
 
-async def metrics(request: Request) -> Plain:
-    """Counters, as Prometheus reads them."""
+async def metrics(request: Request) -> Response:
+    """Counters of the server and its tournaments, for Prometheus."""
     service = request.service
-    counted = await service.reads.answer("metrics", partial(_of_tournaments, service.open_tournaments))
-    text = "\n".join([*service.metrics.lines(), ""]).encode() + counted
-    return Plain(text, b"text/plain; version=0.0.4; charset=utf-8")
+    of_tournaments = await service.reads.answer("metrics", partial(_tournament_metrics, service.open_tournaments))
+    return Response("\n".join([*server_metrics(service.metrics), ""]).encode() + of_tournaments, _PROMETHEUS)
 
 
-def _of_tournaments(open_tournaments: OpenTournaments) -> bytes:
-    return "\n".join([*open_tournaments.metrics(), ""]).encode()
+def _tournament_metrics(opened: OpenTournaments) -> bytes:
+    return "\n".join([*tournament_metrics(dict(opened.tournaments), list(opened.broken)), ""]).encode()
 
 
-async def openapi(request: Request) -> Plain:
+async def openapi(request: Request) -> Response:
     """The OpenAPI 3.1 document: this one."""
-    return Plain(request.service.openapi, b"application/json")
+    return json_response(request.service.openapi)
 
 
-CALLS = (
-    Call("GET", "/livez", None, livez, str),
-    Call("GET", "/readyz", None, readyz, str, problems=("stopping", "storage")),
-    Call("GET", "/metrics", "read", metrics, str),
-    Call("GET", "/v1/openapi.json", None, openapi, dict),
+ROUTES = (
+    Route("GET", "/livez", None, livez, str),
+    Route("GET", "/readyz", None, readyz, str, problems=("stopping", "storage")),
+    Route("GET", "/metrics", "read", metrics, str),
+    Route("GET", "/v1/openapi.json", None, openapi, dict),
 )

@@ -1,6 +1,6 @@
-"""The calls that look: tournaments, where they stand, and what happened. Long answers come in pages."""
+"""Routes that read tournaments: results, duels, health, journal. Long responses come in pages."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 from itertools import islice
 from typing import Any, TypeVar
@@ -8,160 +8,143 @@ from typing import Any, TypeVar
 from rankduel.errors import StorageError
 from rankduel.live import Counts, DuelRow, Event, LocalTournament, standings
 from rankduel.live.settings import Settings
-from rankduel.service.http.routing import (
-    Call,
-    Parameter,
-    Plain,
-    Request,
-    encode,
-    plain_json,
-    reads_tournament,
-    reads_tournament_cached,
-)
-from rankduel.service.http.schemas import (
-    Broken,
-    CountsOut,
-    DecisionOut,
-    EventOut,
-    Gone,
-    HealthOut,
-    JournalPage,
-    KnownDuel,
-    KnownDuels,
-    Leaderboard,
-    Pair,
-    Preferences,
-    RankerOut,
-    RankersOut,
-    StandingOut,
-    Summary,
-    Timeline,
-    TournamentOut,
-    Tournaments,
-)
+from rankduel.service.http import response_schemas as out
+from rankduel.service.http.parameters import Parameter
+from rankduel.service.http.responses import Response, json_response
+from rankduel.service.http.routing import Request, Route, encode, reads_tournament, reads_tournament_cached
 from rankduel.service.service import Service
 
-__all__ = ["CALLS", "LINES", "NONE", "broken_among", "counts_out", "duel_fields", "event_out", "open_settings", "whole"]
+__all__ = [
+    "PAGINATION",
+    "ROUTES",
+    "UNKNOWN",
+    "broken_among",
+    "counts_out",
+    "duel_fields",
+    "event_out",
+    "public_settings",
+    "tournament_out",
+]
 
-_SECRET = ("salt", "seed")  # they would let others guess clients and pages
+_SECRET_FIELDS = ("salt", "seed")  # they would let others guess clients and pages
 T = TypeVar("T")
 
 
-async def list_tournaments(request: Request) -> Plain:
+async def list_tournaments(request: Request) -> Response:
     """All tournaments, by name."""
     service, limit, after = request.service, request.query["limit"], request.query.get("after", "")
-    names = [name for name in await service.names() if name > after]
-    page = await service.open_among(names[:limit])
+    names = [name for name in await service.tournament_names() if name > after]
+    opened = await service.open_among(names[:limit])
     broken = broken_among(service, names[:limit])
     next = names[limit - 1] if len(names) > limit else None
-    key = "tournaments", next, *(t.name for t in page), *(one.name for one in broken)
-    return plain_json(await service.reads.answer(key, partial(_summaries, page, broken, next)))
+    key = "tournaments", next, *(t.name for t in opened), *(one.name for one in broken)
+    return json_response(await service.reads.answer(key, partial(_summaries, opened, broken, next)))
 
 
-def _summaries(page: list[LocalTournament], broken: list[Broken], next: str | None) -> bytes:
-    return encode(Tournaments(tournaments=[_summary(t) for t in page], broken=broken, next=next))
+def _summaries(opened: list[LocalTournament], broken: list[out.Broken], next: str | None) -> bytes:
+    summaries = [out.Summary(**_summary_fields(t)) for t in opened]
+    return encode(out.TournamentPage(tournaments=summaries, broken=broken, next=next))
 
 
-def broken_among(service: Service, names: Iterable[str]) -> list[Broken]:
-    """Those of these tournaments that cannot be opened, and why."""
-    return [
-        Broken(name, service.open_tournaments.broken[name]) for name in names if name in service.open_tournaments.broken
-    ]
+def broken_among(service: Service, names: Iterable[str]) -> list[out.Broken]:
+    """Return the tournaments with these names that cannot be opened, with the reasons."""
+    broken = service.open_tournaments.broken
+    return [out.Broken(name, broken[name]) for name in names if name in broken]
 
 
 @reads_tournament
-def show_tournament(t: LocalTournament, query: dict[str, Any]) -> TournamentOut:
-    """One tournament: its state, champion, rankers left, duels and settings."""
-    return whole(t)
+def show_tournament(t: LocalTournament, query: dict[str, Any]) -> out.Tournament:
+    """One tournament: its status, champion, rankers left, duels and settings."""
+    return tournament_out(t)
 
 
 @reads_tournament_cached
-def rankers(t: LocalTournament, query: dict[str, Any]) -> RankersOut:
-    """All rankers that ever took part, in the order in which they came."""
-    lines, next = _page(lambda start, stop: t.view().names[start:stop], query)
-    return RankersOut(rankers=[RankerOut(ranker) for ranker in lines], next=next)
+def rankers(t: LocalTournament, query: dict[str, Any]) -> out.RankerPage:
+    """All rankers that ever took part, in the order in which they were added."""
+    rows, next = _page(lambda start, stop: t.view().names[start:stop], query)
+    return out.RankerPage(rankers=[out.Ranker(ranker) for ranker in rows], next=next)
 
 
 @reads_tournament_cached
-def leaderboard(t: LocalTournament, query: dict[str, Any]) -> Leaderboard:
-    """All rankers, the best guess first."""
-    lines, next = _page(partial(standings.leaderboard, t.view()), query)
-    return Leaderboard(standings=[_out(StandingOut, line) for line in lines], next=next)
+def leaderboard(t: LocalTournament, query: dict[str, Any]) -> out.LeaderboardPage:
+    """All rankers, best first."""
+    rows, next = _page(partial(standings.leaderboard, t.view()), query)
+    return out.LeaderboardPage(standings=[_from(row, out.Standing) for row in rows], next=next)
 
 
 @reads_tournament_cached
-def timeline(t: LocalTournament, query: dict[str, Any]) -> Timeline:
+def timeline(t: LocalTournament, query: dict[str, Any]) -> out.TimelinePage:
     """The rankers that are out, in the order in which they went."""
-    lines, next = _page(partial(standings.timeline, t.view()), query)
-    return Timeline(departures=[_out(Gone, line) for line in lines], next=next)
+    rows, next = _page(partial(standings.timeline, t.view()), query)
+    return out.TimelinePage(departures=[_from(row, out.Departure) for row in rows], next=next)
 
 
 @reads_tournament_cached
-def preferences(t: LocalTournament, query: dict[str, Any]) -> Preferences:
-    """How often each two rankers have met, and who won."""
-    lines, next = _page(partial(standings.preferences, t.view()), query)
-    return Preferences(pairs=[_out(Pair, line) for line in lines], next=next)
+def preferences(t: LocalTournament, query: dict[str, Any]) -> out.PairPage:
+    """The pairs of rankers that have met, with wins, losses and ties."""
+    rows, next = _page(partial(standings.preferences, t.view()), query)
+    return out.PairPage(pairs=[_from(row, out.Pair) for row in rows], next=next)
 
 
 @reads_tournament_cached
-def decision(t: LocalTournament, query: dict[str, Any]) -> DecisionOut:
-    """The winner, or the rankers that are tied, or where it stands; and what is guaranteed."""
+def decision(t: LocalTournament, query: dict[str, Any]) -> out.Decision:
+    """The winner, or the tied rankers, or the current state; and the guarantee."""
     decided = t.decision()
-    return _out(DecisionOut, decided, text=str(decided))
+    return _from(decided, out.Decision, text=str(decided))
 
 
 @reads_tournament
-def duels(t: LocalTournament, query: dict[str, Any]) -> KnownDuels:
+def duels(t: LocalTournament, query: dict[str, Any]) -> out.DuelPage:
     """The duels, newest first."""
     limit = query["limit"]
     rows = t.duels(limit=limit + 1, before=query.get("after"))
     names = t.rankers
-    page = [KnownDuel(**duel_fields(row, names)) for row in rows[:limit]]
-    return KnownDuels(duels=page, next=page[-1].duel if len(rows) > limit else None)
+    shown = [out.StoredDuel(**duel_fields(row, names)) for row in rows[:limit]]
+    return out.DuelPage(duels=shown, next=shown[-1].duel if len(rows) > limit else None)
 
 
 @reads_tournament
-def health(t: LocalTournament, query: dict[str, Any]) -> HealthOut:
-    """Whether the tournament is well."""
-    well = t.health()
-    delays = {str(seconds): count for seconds, count in well.delays.items()}
-    return _out(HealthOut, well, duels=counts_out(well.counts), delays=delays)
+def health(t: LocalTournament, query: dict[str, Any]) -> out.Health:
+    """Counters of asks, tells and signals, and failures."""
+    found = t.health()
+    delays = {str(seconds): count for seconds, count in found.delays.items()}
+    return _from(found, out.Health, duels=counts_out(found.counts), delays=delays)
 
 
 @reads_tournament
-def journal(t: LocalTournament, query: dict[str, Any]) -> JournalPage:
-    """What was learnt and what operators did, oldest first."""
+def journal(t: LocalTournament, query: dict[str, Any]) -> out.JournalPage:
+    """All outcomes and all changes by operators, oldest first."""
     after, limit = query["after"], query["limit"]
-    page = list(islice(t.journal(since=after), limit + 1))
-    events = [event_out(event) for event in page[:limit]]
-    return JournalPage(events=events, next=events[-1].number if len(page) > limit else None)
+    found = list(islice(t.journal(since=after), limit + 1))
+    events = [event_out(event) for event in found[:limit]]
+    return out.JournalPage(events=events, next=events[-1].number if len(found) > limit else None)
 
 
-def _page(part: Callable[[int, int], Sequence[T]], query: dict[str, Any]) -> tuple[Sequence[T], int | None]:
-    """Some lines of many, and the `after` of the next page. `part` gives the lines from a place to another."""
+def _page(rows: Callable[[int, int], Sequence[T]], query: dict[str, Any]) -> tuple[Sequence[T], int | None]:
+    """Return one page, and the `after` of the next one. `rows` returns the rows from one index to another."""
     after, limit = query["after"], query["limit"]
-    page = part(after, after + limit + 1)
-    return page[:limit], after + limit if len(page) > limit else None
+    found = rows(after, after + limit + 1)
+    return found[:limit], after + limit if len(found) > limit else None
 
 
-def _out(kind: type[T], value: object, **more: Any) -> T:
-    """A value as clients see it: the fields of the body by their names, but for those that are given."""
+def _from(value: object, kind: type[T], **more: Any) -> T:
+    """Make a response from the attributes of a value that have the names of its fields, and from more fields."""
     fields: tuple[str, ...] = kind.__struct_fields__  # type: ignore[attr-defined]
     return kind(**{name: getattr(value, name) for name in fields if name not in more}, **more)
 
 
-def counts_out(counts: Counts) -> CountsOut:
-    """The counts as clients see them."""
-    return _out(CountsOut, counts, resolved=counts.told)
+def counts_out(counts: Counts) -> out.Counts:
+    """Return counts of duels as a response."""
+    return _from(counts, out.Counts, resolved=counts.told)
 
 
-def event_out(event: Event) -> EventOut:
-    """An event as clients see it."""
-    return _out(EventOut, event, body=open_body(event.body))
+def event_out(event: Event) -> out.Event:
+    """Return an event of the journal as a response, without secrets."""
+    return _from(event, out.Event, body=_public_fields(event.body))
 
 
 def duel_fields(row: DuelRow, rankers: list[str]) -> dict[str, Any]:
-    """A duel as clients see it, by the names of fields."""
+    """Return the fields of `response_schemas.StoredDuel`."""
     return {
         "duel": row.id,
         "query_id": row.query,
@@ -183,53 +166,55 @@ def _summary_fields(t: LocalTournament) -> dict[str, Any]:
         "winner": decided.winner,
         "rankers": len(t.rankers),
         "rankers_left": len(decided.left),
-        "duels": counts_out(_newest(t)),
+        "duels": counts_out(_counts(t)),
     }
 
 
-def _newest(t: LocalTournament) -> Counts:
-    """All that was counted; if the storage has failed, all that it has."""
+def _counts(t: LocalTournament) -> Counts:
+    """Return the current counts; if the storage has failed, the last durable ones."""
     try:
         return t.counts
     except StorageError:
-        return t.health().counts
+        return t.durable_counts
 
 
-def _summary(t: LocalTournament) -> Summary:
-    return Summary(**_summary_fields(t))
+def tournament_out(t: LocalTournament) -> out.Tournament:
+    """Return a tournament with its settings as a response."""
+    return out.Tournament(**_summary_fields(t), settings=public_settings(t.settings))
 
 
-def whole(t: LocalTournament) -> TournamentOut:
-    """A tournament with its settings."""
-    return TournamentOut(**_summary_fields(t), settings=open_settings(t.settings))
+def public_settings(settings: Settings) -> dict[str, Any]:
+    """Return settings without secrets, and without the rankers: only the leaderboard has those added later."""
+    return {name: value for name, value in _public_fields(settings.to_dict()).items() if name != "rankers"}
 
 
-def open_settings(settings: Settings) -> dict[str, Any]:
-    """The settings as clients see them, without the rankers: those are of the beginning, the leaderboard has all."""
-    return {name: value for name, value in open_body(settings.to_dict()).items() if name != "rankers"}
+def _public_fields(fields: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if name not in _SECRET_FIELDS}
 
 
-def open_body(body: dict[str, Any]) -> dict[str, Any]:
-    """Without what nobody should know."""
-    return {name: value for name, value in body.items() if name not in _SECRET}
+_TOURNAMENT = "/v1/tournaments/{name}"
+_LIMIT = Parameter("limit", "Number of rows.", default=100, minimum=1, maximum=1000)
+_NEXT = "The `next` of the page before."
+_AFTER = Parameter("after", _NEXT, default=0, minimum=0, maximum=2**48)
+_AFTER_NAME = Parameter("after", _NEXT)
+_AFTER_DUEL = Parameter("after", _NEXT, maximum=19, pattern="^[0-9]+-[0-9]+$")
+PAGINATION = (_LIMIT, _AFTER)
+UNKNOWN = ("unknown-tournament",)
 
 
-_AT = "/v1/tournaments/{name}"
-_LIMIT = Parameter("limit", "Lines of a page.", default=100, least=1, most=1000)
-_AFTER = Parameter("after", "The `next` of the page before.", default=0, least=0, most=2**48)
-_AFTER_NAME = Parameter("after", "The `next` of the page before.")
-_AFTER_DUEL = Parameter("after", "The `next` of the page before.", most=19, pattern="^[0-9]+-[0-9]+$")
-LINES = (_LIMIT, _AFTER)
-NONE = ("unknown-tournament",)
-CALLS = (
-    Call("GET", "/v1/tournaments", "read", list_tournaments, Tournaments, parameters=(_LIMIT, _AFTER_NAME)),
-    Call("GET", _AT, "read", show_tournament, TournamentOut, problems=NONE),
-    Call("GET", _AT + "/rankers", "read", rankers, RankersOut, problems=NONE, parameters=LINES),
-    Call("GET", _AT + "/leaderboard", "read", leaderboard, Leaderboard, problems=NONE, parameters=LINES),
-    Call("GET", _AT + "/timeline", "read", timeline, Timeline, problems=NONE, parameters=LINES),
-    Call("GET", _AT + "/preferences", "read", preferences, Preferences, problems=NONE, parameters=LINES),
-    Call("GET", _AT + "/decision", "read", decision, DecisionOut, problems=NONE),
-    Call("GET", _AT + "/duels", "read", duels, KnownDuels, problems=NONE, parameters=(_LIMIT, _AFTER_DUEL)),
-    Call("GET", _AT + "/health", "read", health, HealthOut, problems=NONE),
-    Call("GET", _AT + "/journal", "read", journal, JournalPage, problems=NONE, parameters=LINES),
+def _read(path: str, handler: Callable[[Request], Awaitable[Response]], response: Any, *parameters: Parameter) -> Route:
+    return Route("GET", _TOURNAMENT + path, "read", handler, response, problems=UNKNOWN, parameters=parameters)
+
+
+ROUTES = (
+    Route("GET", "/v1/tournaments", "read", list_tournaments, out.TournamentPage, parameters=(_LIMIT, _AFTER_NAME)),
+    _read("", show_tournament, out.Tournament),
+    _read("/rankers", rankers, out.RankerPage, *PAGINATION),
+    _read("/leaderboard", leaderboard, out.LeaderboardPage, *PAGINATION),
+    _read("/timeline", timeline, out.TimelinePage, *PAGINATION),
+    _read("/preferences", preferences, out.PairPage, *PAGINATION),
+    _read("/decision", decision, out.Decision),
+    _read("/duels", duels, out.DuelPage, _LIMIT, _AFTER_DUEL),
+    _read("/health", health, out.Health),
+    _read("/journal", journal, out.JournalPage, *PAGINATION),
 )

@@ -1,4 +1,4 @@
-"""The calls of a search application: ask, show, tell, and what users did."""
+"""Routes of search applications: ask, tell, show, and UBI events."""
 
 import asyncio
 from functools import cache
@@ -11,58 +11,51 @@ from rankduel.live.rules.ubi import MOST as MAX_EVENTS
 from rankduel.live.rules.ubi import read_events, read_page
 from rankduel.live.rules.validation import MAX_NAME_CHARACTERS, check_name
 from rankduel.live.storage.contract import TellResult
-from rankduel.service.http.problems import Problem
-from rankduel.service.http.routing import Call, Parameter, Request
-from rankduel.service.http.schemas import (
-    Ask,
-    Asked,
-    DuelOut,
-    Ingested,
-    ReceiptOut,
-    Receipts,
-    Show,
-    Shows,
-    Statuses,
-    StatusOut,
-    Tell,
-    Tells,
-)
-from rankduel.service.tell_batcher import Telling
+from rankduel.service.http import response_schemas as out
+from rankduel.service.http.parameters import Parameter
+from rankduel.service.http.request_schemas import Ask, Show, Shows, Tell, Tells
+from rankduel.service.http.routing import Request, Route
+from rankduel.service.problems import Problem
+from rankduel.service.tell_batcher import TellItem
 from rankduel.types import Outcome
 
-__all__ = ["CALLS"]
+__all__ = ["ROUTES"]
 
-_STRETCH = 100  # duels that are chosen before others have their turn
-_NO_PAGES = "pages are taken only with a key that may ask or tell: whoever reports a page can decide its duel"
-_EVENT_STATUSES = ("accepted", "duplicate", "limit", "late", "conflict", "invalid", "unknown")  # the first one counts
+_ASKS_PER_TURN = 100  # of a batch, before other requests have their turn
+_NO_PAGES = "only a key with the scope ask or tell may report pages, because a page can decide its duel"
+_UNKNOWN_DUEL = "no such duel in this tournament, or a forged ticket"
+_STATUSES = ("accepted", "duplicate", "limit", "late", "conflict", "invalid", "unknown")  # of an event, best first
 _OUTCOMES = {outcome.value: outcome for outcome in Outcome}
-_receipt = cache(ReceiptOut)  # there are few of them
+_receipt = cache(out.Receipt)  # there are few different ones
+
+# Ask
 
 
-async def ask(request: Request) -> DuelOut | Asked:
-    """The two rankers that should meet for a query, or for each of many."""
+async def ask(request: Request) -> out.Duel | out.Duels:
+    """Ask for the duel of a query, or for many duels."""
     body: Ask = request.body
-    t = await request.service.tournament(request.path["name"])
+    service = request.service
+    t = await service.tournament(request.path["name"])
     if body.n is None and body.queries is None:
-        (duel,) = await request.service.ask(t, [(body.query_id, body.client_id)])
-        request.service.metrics.asked[duel.serve] += 1
-        return _out(duel, body.query_id, t.settings.interleaving)
+        (duel,) = await service.ask(t, [(body.query_id, body.client_id)])
+        service.metrics.asks[duel.serve] += 1
+        return _duel(duel, body.query_id, t.settings.interleaving)
     asked = _queries(body)
     _check_ids(asked)  # of the whole batch, before the first duel is issued
-    duels: list[DuelOut] = []
+    duels: list[out.Duel] = []
     method = t.settings.interleaving
-    for start in range(0, len(asked), _STRETCH):
+    for start in range(0, len(asked), _ASKS_PER_TURN):
         if start:
             await asyncio.sleep(0)
-        stretch = asked[start : start + _STRETCH]
-        given = await request.service.ask(t, stretch)
-        duels += [_out(duel, query_id, method) for (query_id, _), duel in zip(stretch, given, strict=True)]
-    request.service.metrics.asked.update(duel.serve for duel in duels)
-    return Asked(duels=duels)
+        part = asked[start : start + _ASKS_PER_TURN]
+        issued = await service.ask(t, part)
+        duels += [_duel(duel, query_id, method) for (query_id, _), duel in zip(part, issued, strict=True)]
+    service.metrics.asks.update(duel.serve for duel in duels)
+    return out.Duels(duels=duels)
 
 
 def _queries(body: Ask) -> list[tuple[str | None, str | None]]:
-    """Query and client of each duel of a batch. The same batch asks for the same duels again."""
+    """Return query and client of each duel of a batch. The same batch has the same queries again."""
     if body.n is not None and body.queries is not None:
         raise Problem("bad-value", "send n or queries, not both", value=body.n)
     if body.queries is not None:
@@ -76,94 +69,109 @@ def _queries(body: Ask) -> list[tuple[str | None, str | None]]:
 
 
 def _check_ids(asked: list[tuple[str | None, str | None]]) -> None:
-    """Raise if the tournament would refuse any id of a batch."""
-    for what, ids in zip(("query_id", "client_id"), zip(*asked, strict=True), strict=True):
+    """Raise a Problem if the tournament would refuse any id of a batch."""
+    for field, ids in zip(("query_id", "client_id"), zip(*asked, strict=True), strict=True):
         for id in dict.fromkeys(ids):
             if id is not None:
                 try:
-                    check_name(what, id)
+                    check_name(field, id)
                 except ValueError as error:
                     raise Problem("bad-value", str(error), value=id[:MAX_NAME_CHARACTERS]) from None
 
 
-def _out(duel: LiveDuel, query_id: str | None, method: str) -> DuelOut:
-    return DuelOut(
+def _duel(duel: LiveDuel, query_id: str | None, method: str) -> out.Duel:
+    return out.Duel(
         duel.id, duel.first, duel.second, duel.seed, duel.expires, duel.ticket, duel.serve, duel.why, method, query_id
     )
 
 
-async def tell(request: Request) -> ReceiptOut | Receipts:
-    """Who won a duel, or many; the answer comes when all of it is durable."""
+# Tell
+
+
+async def tell(request: Request) -> out.Receipt | out.Receipts:
+    """Tell the outcome of a duel, or of many; the response comes when all of it is durable."""
     body: Tell | list[Tell] = request.body
     service = request.service
     t = await service.tournament(request.path["name"])
     if isinstance(body, Tell):
-        (told,) = await service.tell(t, [_telling(t, body)])
-        service.metrics.told[told.status] += 1
-        return _one(told, body)
-    all_told = await service.tell(t, [_telling(t, item, place) for place, item in enumerate(body)])
-    service.metrics.told.update(told.status for told in all_told)
-    return Receipts(receipts=[_receipt(*told) for told in all_told])
+        (result,) = await service.tell(t, [_tell_item(t, body)])
+        service.metrics.tells[result.status] += 1
+        return _single_receipt(result, body)
+    results = await service.tell(t, [_tell_item(t, item, index) for index, item in enumerate(body)])
+    service.metrics.tells.update(result.status for result in results)
+    return out.Receipts(receipts=[_receipt(*result) for result in results])
 
 
-def _telling(t: LocalTournament, item: Tell, place: int | None = None) -> Telling:
+def _tell_item(t: LocalTournament, item: Tell, index: int | None = None) -> TellItem:
     duel = item.ticket or item.duel
     if duel is not None and item.outcome is not None and item.clicks is None:
         return duel, _OUTCOMES[item.outcome]
-    at = "$" if place is None else f"$[{place}]"
+    at = "$" if index is None else f"$[{index}]"
     if duel is None:
         raise Problem("bad-value", "expected a ticket or a duel", at=at)
     if (item.outcome is None) == (item.clicks is None):
         raise Problem("bad-value", "expected an outcome or clicks", at=at)
     if item.shown is None:
-        raise Problem("bad-value", "clicks are credited on the page that was shown: expected shown", at=at)
+        raise Problem("bad-value", "expected shown, the page on which the clicks were", at=at)
     return duel, Clicks(tuple(item.clicks or ()), _page(t, item.shown, f"{at}.shown"))
 
 
 def _page(t: LocalTournament, shown: dict[str, Any], at: str) -> Interleaved:
-    """A page from outside, made by the tournament's method."""
+    """Read a page; it must have the tournament's interleaving method."""
     try:
         page = read_page(shown)
     except (ValueError, TypeError, LookupError) as error:
         raise Problem("bad-value", f"not a page: {error}"[:1000], at=at) from None
-    if page.method != t.method.name:
-        raise Problem("bad-value", f"the pages of {t.name!r} are made by {t.method.name}", value=page.method, at=at)
+    if (error_text := _wrong_method(t, page)) is not None:
+        raise Problem("bad-value", error_text, value=page.method, at=at)
     return page
 
 
-def _one(told: TellResult, body: Tell) -> ReceiptOut:
-    duel = body.ticket or body.duel
-    if told.status == Status.CONFLICT:
-        raise Problem("conflict", f"{told.outcome} is stored, and stays", outcome=told.outcome, value=body.outcome)
-    if told.status == Status.UNKNOWN:
-        raise Problem("unknown-duel", "no such duel in this tournament, or a ticket that is not ours", value=duel)
-    return _receipt(*told)
+def _wrong_method(t: LocalTournament, page: Interleaved) -> str | None:
+    """Return an error if the tournament's interleaving method did not make a page, else None."""
+    if page.method == t.method.name:
+        return None
+    return f"the page was made by {page.method!r}, but tournament {t.name!r} uses {t.method.name!r}"
 
 
-async def show(request: Request) -> StatusOut | Statuses:
-    """The page of a duel was shown, or those of many."""
+def _single_receipt(result: TellResult, body: Tell) -> out.Receipt:
+    if result.status == Status.CONFLICT:
+        detail = f"the stored outcome {result.outcome} stays"
+        raise Problem("conflict", detail, outcome=result.outcome, value=body.outcome)
+    if result.status == Status.UNKNOWN:
+        raise Problem("unknown-duel", _UNKNOWN_DUEL, value=body.ticket or body.duel)
+    return _receipt(*result)
+
+
+# Show
+
+
+async def show(request: Request) -> out.ShowStatus | out.ShowStatuses:
+    """Report the page that a user saw for a duel, or the pages of many duels."""
     body: Show | list[Show] = request.body
     t = await request.service.tournament(request.path["name"])
     if isinstance(body, Show):
-        (status,) = await request.service.in_thread(t.show_many, [_showing(t, body, "$")])
+        (status,) = await request.service.in_thread(t.show_many, [_show_item(t, body, "$")])
         if status == Status.UNKNOWN:
-            told = "no such duel in this tournament, or a ticket that is not ours"
-            raise Problem("unknown-duel", told, value=body.ticket or body.duel)
-        return StatusOut(status=status)
-    shown = [_showing(t, item, f"$[{place}]") for place, item in enumerate(body)]
+            raise Problem("unknown-duel", _UNKNOWN_DUEL, value=body.ticket or body.duel)
+        return out.ShowStatus(status=status)
+    shown = [_show_item(t, item, f"$[{index}]") for index, item in enumerate(body)]
     statuses = await request.service.in_thread(t.show_many, shown)
-    return Statuses(statuses=[status.value for status in statuses])
+    return out.ShowStatuses(statuses=[status.value for status in statuses])
 
 
-def _showing(t: LocalTournament, item: Show, at: str) -> tuple[str, Interleaved]:
+def _show_item(t: LocalTournament, item: Show, at: str) -> tuple[str, Interleaved]:
     duel = item.ticket or item.duel
     if duel is None:
         raise Problem("bad-value", "expected a ticket or a duel", at=at)
     return duel, _page(t, item.shown, f"{at}.shown")
 
 
-async def ingest(request: Request) -> Ingested:
-    """Take in what users did, as events of User Behavior Insights (UBI) 1.3."""
+# Events
+
+
+async def ingest(request: Request) -> out.Ingested:
+    """Report what users did, as events of User Behavior Insights (UBI) 1.3."""
     service = request.service
     try:
         read = await service.in_thread(read_events, request.body)
@@ -173,67 +181,90 @@ async def ingest(request: Request) -> Ingested:
         request.charge(MAX_EVENTS + 1)
         raise Problem("bad-value", str(error)) from None
     request.charge(len(read))
-    errors = {place: one for place, one in enumerate(read) if isinstance(one, str)}
+    errors = {index: one for index, one in enumerate(read) if isinstance(one, str)}
     if len(errors) == len(read):
         raise Problem("bad-value", errors[0][:1000] if errors else "expected an event")
     if not (request.key.may("ask") or request.key.may("tell")):
-        errors |= {place: f"event {place + 1}: {_NO_PAGES}" for place, one in enumerate(read) if isinstance(one, Shown)}
-    seen = {place: one for place, one in enumerate(read) if not isinstance(one, str) and place not in errors}
+        errors |= {index: f"event {index + 1}: {_NO_PAGES}" for index, one in enumerate(read) if isinstance(one, Shown)}
+    valid = {index: one for index, one in enumerate(read) if not isinstance(one, str) and index not in errors}
     statuses = dict.fromkeys(range(len(read)), Status.UNKNOWN.value) | dict.fromkeys(errors, "invalid")
-    tournaments = await _addressed(request)
+    tournaments = await _tournaments(request)
     for t in tournaments:
-        wrong = {place: told for place, one in seen.items() if (told := _wrong_page(t, one)) is not None}
-        theirs = {place: one for place, one in seen.items() if place not in wrong}
-        if len(tournaments) > 1:  # what nobody knows is an orphan of nobody
-            known = await service.in_thread(t.known, [one.query_id for one in seen.values()])
-            theirs = {place: one for place, one in theirs.items() if one.query_id in known}
-            wrong = {place: told for place, told in wrong.items() if seen[place].query_id in known}
-        found = dict(zip(theirs, await service.in_thread(t.observe, list(theirs.values())), strict=True))
-        errors |= {place: f"event {place + 1}: {told}" for place, told in wrong.items()}
-        for place, status in (found | dict.fromkeys(wrong, "invalid")).items():
-            statuses[place] = min(statuses[place], str(status), key=_EVENT_STATUSES.index)
+        found, wrong = await _observe(request, t, valid, only_known=len(tournaments) > 1)
+        errors |= {index: f"event {index + 1}: {error_text}" for index, error_text in wrong.items()}
+        for index, status in (found | dict.fromkeys(wrong, "invalid")).items():
+            statuses[index] = min(statuses[index], status, key=_STATUSES.index)
     service.metrics.events.update(statuses.values())
-    invalid = [told for place, told in sorted(errors.items()) if statuses[place] == "invalid"]
-    return Ingested(statuses=list(statuses.values()), errors=invalid)
+    invalid = [error_text for index, error_text in sorted(errors.items()) if statuses[index] == "invalid"]
+    return out.Ingested(statuses=list(statuses.values()), errors=invalid)
 
 
-def _wrong_page(t: LocalTournament, one: Signal | Shown) -> str | None:
-    """What is wrong with a page for a tournament, or None."""
-    if isinstance(one, Signal) or one.page.method == t.method.name:
-        return None
-    return f"the pages of {t.name!r} are made by {t.method.name}, got one by {one.page.method}"
+async def _observe(
+    request: Request, t: LocalTournament, events: dict[int, Signal | Shown], *, only_known: bool
+) -> tuple[dict[int, str], dict[int, str]]:
+    """Report events to a tournament; return statuses, and errors of pages by another method, both by index.
+
+    With `only_known`, events whose query has no duel in this tournament are left out.
+    """
+    if only_known:
+        known = await request.service.in_thread(t.known, [one.query_id for one in events.values()])
+        events = {index: one for index, one in events.items() if one.query_id in known}
+    wrong = {
+        index: error_text
+        for index, one in events.items()
+        if isinstance(one, Shown) and (error_text := _wrong_method(t, one.page)) is not None
+    }
+    observed = {index: one for index, one in events.items() if index not in wrong}
+    statuses = await request.service.in_thread(t.observe, list(observed.values()))
+    return {index: status.value for index, status in zip(observed, statuses, strict=True)}, wrong
 
 
-async def _addressed(request: Request) -> list[LocalTournament]:
-    """The tournaments that events may belong to: the one that is named, or all that are not over."""
+async def _tournaments(request: Request) -> list[LocalTournament]:
+    """Return the tournaments that events may belong to: the one in the query string, or all that are not stopped."""
     service = request.service
-    if (named := request.query.get("tournament")) is not None:
-        return [await service.tournament(named)]
+    if (name := request.query.get("tournament")) is not None:
+        return [await service.tournament(name)]
     found = await service.open_among(await service.in_thread(service.open_tournaments.names))
     running = [t for t in found if t.status != "stopped"]
     if not running:
-        raise Problem("unknown-tournament", "there is no tournament that is not stopped")
+        raise Problem("unknown-tournament", "all tournaments are stopped")
     return running
 
 
-_AT = "/v1/tournaments/{name}"
-_ONE = ("unknown-tournament", "unknown-duel")
-CALLS = (
-    Call("POST", _AT + "/ask", "ask", ask, (DuelOut, Asked), Ask, problems=("unknown-tournament",)),
-    Call("POST", _AT + "/tell", "tell", tell, (ReceiptOut, Receipts), Tell | Tells, problems=(*_ONE, "conflict")),
-    Call("POST", _AT + "/show", "tell", show, (StatusOut, Statuses), Show | Shows, problems=(*_ONE, "conflict")),
-    Call(
+_TOURNAMENT = "/v1/tournaments/{name}"
+_UNKNOWN = ("unknown-tournament", "unknown-duel")
+ROUTES = (
+    Route("POST", _TOURNAMENT + "/ask", "ask", ask, (out.Duel, out.Duels), Ask, problems=("unknown-tournament",)),
+    Route(
+        "POST",
+        _TOURNAMENT + "/tell",
+        "tell",
+        tell,
+        (out.Receipt, out.Receipts),
+        Tell | Tells,
+        problems=(*_UNKNOWN, "conflict"),
+    ),
+    Route(
+        "POST",
+        _TOURNAMENT + "/show",
+        "tell",
+        show,
+        (out.ShowStatus, out.ShowStatuses),
+        Show | Shows,
+        problems=(*_UNKNOWN, "conflict"),
+    ),
+    Route(
         "POST",
         "/v1/events",
         "ingest",
         ingest,
-        Ingested,
+        out.Ingested,
         bytes,
         problems=("unknown-tournament",),
         parameters=(
-            Parameter("tournament", "Whose events they are; without it, that of the query is looked for."),
+            Parameter("tournament", "The tournament of the events; without it, all that have a duel of their query."),
             Parameter("key", "An API key with no scope but ingest, for sendBeacon, which cannot send headers."),
         ),
-        media=("application/json", "application/x-ndjson", "text/plain"),
+        media_types=("application/json", "application/x-ndjson", "text/plain"),
     ),
 )

@@ -3,7 +3,6 @@
 import json
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -11,23 +10,12 @@ from rankduel.interleaving import interleaving_from
 from rankduel.live import storage_at
 from rankduel.service import new_key
 from service.servers import Client, serving
+from service.ubi import event
 
 
 def begin(client: Client, name: str, window: float = 0.5) -> None:
     body = {"name": name, "rankers": ["a", "b", "c"], "attribution": {"window": window}, "seed": 1}
     assert client.post("/v1/tournaments", body).status == 201
-
-
-def event(query: str, action: str = "click", object: str | None = None, **more: Any) -> dict[str, Any]:
-    attributes = {} if object is None else {"object": {"object_id": object}, "position": {"ordinal": 1}}
-    return {
-        "query_id": query,
-        "action_name": action,
-        "timestamp": round(time.time() * 1000),
-        "event_attributes": attributes | more,
-        "client_id": "not kept",
-        "message": "not kept either",
-    }
 
 
 def test_clicks_on_a_page_decide_its_duel_when_the_window_closes(client: Client) -> None:

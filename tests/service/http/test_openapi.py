@@ -17,17 +17,17 @@ from schemathesis.specs.openapi.checks import (
 from starlette.routing import Route, Router
 
 import rankduel
-from rankduel.service.app import CALLS, make_app
-from rankduel.service.http.gateway import Endpoint
+from rankduel.service.app import ROUTES, make_app
+from rankduel.service.http.endpoint import Endpoint
 from rankduel.service.http.openapi import document
-from rankduel.service.http.problems import PROBLEMS
+from rankduel.service.problems import PROBLEMS
 from rankduel.service.routes import browser
 from service.servers import Client, Server
 
 EXAMPLES = int(os.environ.get("RANKDUEL_EXAMPLES", "8"))  # `make soak` makes more
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 KNOWN = {"name": "0", "ranker": "0", "duel": "1-1"}  # in the tournament that is there
-DOCUMENT = document(CALLS, rankduel.__version__)
+DOCUMENT = document(ROUTES, rankduel.__version__)
 
 
 def operations() -> list[tuple[str, str]]:
@@ -36,13 +36,13 @@ def operations() -> list[tuple[str, str]]:
 
 def test_every_route_is_in_the_document() -> None:
     app = make_app("sqlite:///never-opened.db")
-    assert isinstance(app.inside, Router)
-    routed = [route for route in app.inside.routes if isinstance(route, Route)]
+    assert isinstance(app.app, Router)
+    routed = [route for route in app.app.routes if isinstance(route, Route)]
     places = [route.endpoint for route in routed if isinstance(route.endpoint, Endpoint)]
     served = {(method, place.path) for place in places for method in place.methods if method != "HEAD"}
-    browsers = {(call.method, call.path) for call in browser.CALLS}  # pages, sessions and streams are no part of it
+    browsers = {(call.method, call.path) for call in browser.ROUTES}  # pages, sessions and streams are no part of it
     assert served == set(operations()) | browsers
-    assert len(served) == len(CALLS) + len(browsers)
+    assert len(served) == len(ROUTES) + len(browsers)
 
 
 def test_the_document_is_served_and_whole(client: Client) -> None:
@@ -51,7 +51,7 @@ def test_the_document_is_served_and_whole(client: Client) -> None:
     assert served.keys() == DOCUMENT.keys()
     assert served["paths"].keys() == DOCUMENT["paths"].keys()
     names = [operation["operationId"] for item in served["paths"].values() for operation in item.values()]
-    assert len(set(names)) == len(names) == len(CALLS)
+    assert len(set(names)) == len(names) == len(ROUTES)
     references = set(re.findall(r"#/components/schemas/(\w+)", str(served)))
     assert references <= served["components"]["schemas"].keys()
     for item in served["paths"].values():

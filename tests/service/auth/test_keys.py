@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rankduel.live import storage_at
-from rankduel.service import SCOPES, KeyRing, new_key
+from rankduel.service import SCOPES, ApiKeys, new_key
 from service.servers import Client, Server, serving
 
 BODY = {"name": "t", "rankers": ["a", "b"]}
@@ -151,8 +151,8 @@ def test_what_is_stored_is_a_hash(url: str, keys: dict[str, str]) -> None:
     stored = Path(url.removeprefix("sqlite:///")).read_bytes()
     for key in keys.values():
         assert key.split("_", 2)[2].encode() not in stored
-    key_ring = KeyRing(rows)
-    found = key_ring.find(keys["ask"])
+    api_keys = ApiKeys(rows)
+    found = api_keys.verify(keys["ask"])
     assert found is not None
     assert found.scopes == ("ask",)
 

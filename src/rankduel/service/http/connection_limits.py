@@ -1,0 +1,41 @@
+"""Connection limits: open connections, in total and by client address."""
+
+from collections import Counter
+
+from rankduel.service.addresses import is_loopback, network_of
+
+__all__ = ["Connections"]
+
+
+class Connections:
+    """Counts open connections, in total and by address. IPv6 addresses of one /64 network count as one.
+
+    Loopback addresses have no limit of their own: a proxy on this machine opens the connections of all its clients.
+
+    >>> connections = Connections(limit=3, limit_per_address=2)
+    >>> [connections.add("203.0.113.7") for _ in range(3)]
+    [True, True, False]
+    >>> connections.remove("203.0.113.7")
+    >>> connections.add("203.0.113.8"), connections.add("127.0.0.1")
+    (True, False)
+    """
+
+    def __init__(self, limit: int, limit_per_address: int) -> None:
+        self.limit, self.limit_per_address = limit, limit_per_address
+        self._open: Counter[str] = Counter()
+        self._total = 0
+
+    def add(self, address: str) -> bool:
+        """Count a new connection; return whether it is within the limits. Call `remove` in either case when it ends."""
+        client = network_of(address)
+        self._total += 1
+        self._open[client] += 1
+        return self._total <= self.limit and (is_loopback(address) or self._open[client] <= self.limit_per_address)
+
+    def remove(self, address: str) -> None:
+        """Stop counting a connection."""
+        client = network_of(address)
+        self._total -= 1
+        self._open[client] -= 1
+        if not self._open[client]:
+            del self._open[client]

@@ -1,0 +1,77 @@
+"""Parameters of a URL: declared with their limits, parsed and checked."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qsl, unquote_to_bytes
+
+from rankduel.service.problems import Problem
+
+__all__ = ["Parameter", "parse_path", "parse_query"]
+
+_MAX_PARAMETERS = 20
+_MAX_DIGITS = 15
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A query parameter: a string, or a whole number within limits."""
+
+    name: str
+    description: str
+    default: int | None = None  # of a number; None: a string
+    minimum: int = 0
+    maximum: int = 500  # of a number, or characters of a string
+    pattern: str | None = None  # of a string
+
+
+def parse_path(parameters: dict[str, str]) -> dict[str, str]:
+    """Decode the percent-encoded parts of a path.
+
+    >>> parse_path({"name": "home", "ranker": "a%2Fb"})
+    {'name': 'home', 'ranker': 'a/b'}
+    """
+    return {name: _unquoted(value) if "%" in value else value for name, value in parameters.items()}
+
+
+def _unquoted(part: str) -> str:
+    try:
+        return unquote_to_bytes(part).decode()
+    except UnicodeDecodeError:
+        raise Problem("bad-request", "a path must be UTF-8", value=part[:200]) from None
+
+
+def parse_query(parameters: Sequence[Parameter], query: bytes) -> dict[str, Any]:
+    """Parse a query string by the parameters that a route declares; raise a Problem if it has any other.
+
+    >>> parse_query([Parameter("limit", "", default=100), Parameter("after", "")], b"after=q%201")
+    {'limit': 100, 'after': 'q 1'}
+    """
+    values: dict[str, Any] = {known.name: known.default for known in parameters if known.default is not None}
+    if not query:
+        return values
+    by_name = {known.name: known for known in parameters}
+    try:
+        pairs = parse_qsl(
+            query.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=_MAX_PARAMETERS
+        )
+    except ValueError:
+        raise Problem("bad-request", "the query string is malformed or has too many parameters") from None
+    for name, text in pairs:
+        if name not in by_name:
+            expected = ", ".join(by_name) or "none"
+            raise Problem("bad-value", f"unknown parameter, expected {expected}", value=name[:200])
+        values[name] = _value(by_name[name], text)
+    return values
+
+
+def _value(known: Parameter, text: str) -> Any:
+    if known.default is None:
+        if len(text) > known.maximum:
+            raise Problem("bad-value", f"{known.name} has at most {known.maximum} characters", value=text[:200])
+        return text
+    is_number = text.isascii() and text.isdecimal() and len(text) <= _MAX_DIGITS
+    if not is_number or not known.minimum <= int(text) <= known.maximum:
+        expected = f"a whole number from {known.minimum} to {known.maximum}"
+        raise Problem("bad-value", f"{known.name} must be {expected}", value=text[:200])
+    return int(text)

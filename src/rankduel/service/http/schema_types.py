@@ -1,0 +1,54 @@
+"""Field types that request and response schemas share, with the limits that the OpenAPI document states."""
+
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta
+
+from rankduel.live.rules.ubi import LONGEST_OBJECT
+from rankduel.live.rules.validation import MAX_NAME_CHARACTERS
+from rankduel.live.settings import MAX_RANKERS
+
+__all__ = [
+    "MAX_ITEMS_PER_BATCH",
+    "NAME_PATTERN",
+    "PRINTABLE",
+    "Cap",
+    "DocumentId",
+    "MoreRankers",
+    "Name",
+    "Options",
+    "OutcomeIn",
+    "OutcomeOut",
+    "Rankers",
+    "ReasonText",
+    "Serve",
+    "Share",
+    "State",
+    "TellStatus",
+]
+
+MAX_ITEMS_PER_BATCH = 1_000
+
+PRINTABLE = "Printable characters: no control, format, private-use or unassigned ones, no separator but the space."
+NAME_PATTERN = "^[^\\x00-\\x1f\\x7f-\\xa0\\xad]+$"  # as much as a pattern can state; the description states all
+_PATTERN = {"pattern": NAME_PATTERN}
+Name = Annotated[
+    str, Meta(min_length=1, max_length=MAX_NAME_CHARACTERS, description=PRINTABLE, extra_json_schema=_PATTERN)
+]
+    str, Meta(min_length=1, max_length=MAX_NAME_CHARACTERS, description=PRINTABLE, extra_json_schema=_PATTERN)
+]
+_PLAIN_VALUES = {"additionalProperties": {"type": ["number", "string", "null"]}}
+Options = Annotated[dict[str, Any], Meta(extra_json_schema=_PLAIN_VALUES)]
+Share = Annotated[float, Meta(ge=0, le=1)]
+Cap = Annotated[int, Meta(ge=0, le=2**53)]
+ReasonText = Annotated[str, Meta(max_length=1000)]
+Rankers = Annotated[list[Name], Meta(min_length=1, max_length=MAX_RANKERS)]
+_IN_TOTAL = f"A tournament has at most {MAX_RANKERS:,} in total."
+MoreRankers = Annotated[list[Name], Meta(min_length=1, max_length=MAX_RANKERS - 1, description=_IN_TOTAL)]
+OutcomeIn = Literal["first", "second", "tie"]
+OutcomeOut = Annotated[str, Meta(extra_json_schema={"enum": ["first", "second", "tie"]})]
+TellStatus = Annotated[str, Meta(extra_json_schema={"enum": ["accepted", "duplicate", "conflict", "late", "unknown"]})]
+Serve = Annotated[str, Meta(extra_json_schema={"enum": ["duel", "baseline", "winner"]})]
+State = Annotated[str, Meta(extra_json_schema={"enum": ["running", "paused", "stopped"]})]
+_Int64 = Annotated[int, Meta(ge=-(2**63) + 1, le=2**63 - 1)]
+DocumentId = Annotated[str, Meta(min_length=1, max_length=LONGEST_OBJECT, description=PRINTABLE)] | _Int64

@@ -1,0 +1,107 @@
+"""Errors that clients see: problem+json (RFC 9457) with types whose meaning never changes."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from rankduel.errors import BrokenTournament, StorageError, TournamentExists, UnknownDuel, UnknownTournament
+
+__all__ = ["CLOSE_CONNECTION", "PROBLEMS", "Headers", "Kind", "Problem", "problem_of"]
+
+Headers = tuple[tuple[bytes, bytes], ...]
+CLOSE_CONNECTION: Headers = ((b"connection", b"close"),)  # the rest of such a request is not worth reading
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A type of problem: name, HTTP status and title."""
+
+    name: str
+    status: int
+    title: str
+
+    @property
+    def type(self) -> str:
+        """The URI reference of the type; it identifies the type and is not meant to be fetched."""
+        return f"/problems/{self.name}"
+
+
+PROBLEMS = {
+    kind.name: kind
+    for kind in (
+        Kind("bad-request", 400, "Malformed request"),
+        Kind("bad-host", 400, "Unknown host"),
+        Kind("too-deep", 400, "JSON nested too deeply"),
+        Kind("no-key", 401, "API key required"),
+        Kind("wrong-key", 401, "Invalid API key"),
+        Kind("session-over", 401, "Session expired"),
+        Kind("wrong-scope", 403, "API key lacks the required scope"),
+        Kind("cross-site", 403, "Cross-site request refused"),
+        Kind("not-found", 404, "Not found"),
+        Kind("unknown-tournament", 404, "Unknown tournament"),
+        Kind("unknown-ranker", 404, "Unknown ranker"),
+        Kind("unknown-duel", 404, "Unknown duel"),
+        Kind("wrong-method", 405, "Method not allowed"),
+        Kind("conflict", 409, "Another outcome is stored"),
+        Kind("tournament-exists", 409, "Tournament exists with other settings"),
+        Kind("wrong-state", 409, "Not possible in the current state of the tournament"),
+        Kind("too-large", 413, "Body too large"),
+        Kind("wrong-media-type", 415, "Unsupported media type"),
+        Kind("bad-value", 422, "Invalid value"),
+        Kind("too-many-requests", 429, "Rate limit exceeded"),
+        Kind("too-many-wrong-keys", 429, "Too many invalid API keys from this address"),
+        Kind("failed", 500, "Internal server error"),
+        Kind("stopping", 503, "Server is stopping"),
+        Kind("busy", 503, "Too many reads are waiting"),
+        Kind("deadline", 503, "Deadline exceeded"),
+        Kind("broken-tournament", 503, "Tournament cannot be opened"),
+        Kind("storage", 503, "Storage unavailable"),
+    )
+}
+
+
+class Problem(Exception):  # noqa: N818 - the term of RFC 9457
+    """A problem with one request: its type, a detail, headers of the response, and more fields such as `value`."""
+
+    def __init__(self, name: str, detail: str = "", *, headers: Headers = (), **more: Any) -> None:
+        super().__init__(detail)
+        self.kind = PROBLEMS[name]
+        self.detail = detail
+        self.headers = headers
+        self.more = more
+
+    def body(self) -> dict[str, Any]:
+        """Return the fields of the response.
+
+        >>> Problem("unknown-duel", "no duel '9-9'", value="9-9").body()["type"]
+        '/problems/unknown-duel'
+        """
+        kind = self.kind
+        fields = {"type": kind.type, "title": kind.title, "status": kind.status, "detail": self.detail}
+        return fields | {name: value for name, value in self.more.items() if value is not None}
+
+
+_NAMES: dict[type[Exception], str] = {
+    UnknownTournament: "unknown-tournament",
+    UnknownDuel: "unknown-duel",
+    TournamentExists: "tournament-exists",
+}
+
+
+def problem_of(error: Exception) -> Problem:
+    """Translate an error of rankduel into a problem. Unexpected errors show no details."""
+    match error:
+        case Problem():
+            return error
+        case UnknownTournament() | UnknownDuel() | TournamentExists():
+            return Problem(_NAMES[type(error)], str(error))
+        case BrokenTournament():
+            repair = "stop the service and run `rankduel storage verify --repair` to set the broken events aside"
+            return Problem("broken-tournament", f"{error}; {repair}"[:1000])
+        case StorageError():
+            problem = Problem("storage", "the storage cannot be read or written now; see the log of the server")
+        case ValueError():
+            return Problem("bad-value", str(error)[:1000])
+        case _:
+            problem = Problem("failed", "unexpected error; see the log of the server")
+    problem.__cause__ = error
+    return problem
