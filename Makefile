@@ -2,6 +2,7 @@
 # make test   every check and every test
 # make soak   the long tests: kills, mutated snapshots and models, generated requests, and ten million duels
 # make bench  the benchmark table
+# make coverage  every test, and which lines of Python they run; a part of them with TESTS=tests/live
 # make check  lint, types, import contract, workflows, docs and their site
 # make docs-site  the documentation as a site, in build/site
 
@@ -17,7 +18,7 @@ STUBTEST = $(BIN)/stubtest --mypy-config-file pyproject.toml --concise --ignore-
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: setup demo test soak bench check format docs docs-site pictures clean postgresql chromium
+.PHONY: setup demo test soak coverage bench check format docs docs-site pictures clean postgresql chromium
 
 setup: $(VENV)/.ready
 
@@ -61,6 +62,12 @@ chromium:
 	|| { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && $(APT) install chromium; } \
 	|| { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && $(APT) update && $(APT) install chromium; } \
 	|| echo 'no Chromium: tests of the dashboard are skipped (Debian: apt-get install chromium)'
+
+# Of the Python parts; kernels are not measured. A part of the tests: make coverage TESTS=tests/live
+coverage: TESTS ?=
+coverage: setup postgresql chromium
+	$(BIN)/pytest -n 2 --dist worksteal --cov --cov-report=term:skip-covered --cov-report=html:build/coverage $(TESTS)
+	@echo "build/coverage/index.html"
 
 bench: setup
 	$(BIN)/python -m benchmarks
