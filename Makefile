@@ -1,5 +1,6 @@
 # make demo   set up what it needs, and watch a live tournament: service, dashboard and users
 # make test   every check and every test
+# make quick  the tests that take less than a second each
 # make soak   the long tests: kills, mutated snapshots and models, generated requests, and ten million duels
 # make bench  the benchmark table
 # make coverage  every test, and which lines of Python they run; a part of them with TESTS=tests/live
@@ -18,7 +19,7 @@ STUBTEST = $(BIN)/stubtest --mypy-config-file pyproject.toml --concise --ignore-
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: setup demo test soak coverage bench check format docs docs-site pictures clean postgresql chromium
+.PHONY: setup demo test quick soak coverage bench check format docs docs-site pictures clean postgresql chromium
 
 setup: $(VENV)/.ready
 
@@ -42,6 +43,10 @@ demo: $(VENV)/.built
 test: export PYTHONDONTWRITEBYTECODE :=
 test: check postgresql chromium
 	$(BIN)/pytest -n 2 --dist worksteal
+
+# Half a minute of tests after each change: all that is not marked slow, by a decorator or by its folder.
+quick: setup
+	$(BIN)/pytest -q -n 2 --dist worksteal -m 'not slow' $(TESTS)
 
 soak: setup postgresql
 	RANKDUEL_KILLS=200 RANKDUEL_EXAMPLES=200 RANKDUEL_MUTATIONS=100000 \

@@ -17,6 +17,18 @@ settings.register_profile("same", derandomize=True, deadline=None)
 settings.register_profile("search", deadline=None)
 settings.load_profile("same")
 
+# `make quick` leaves out these folders, at any depth, and each test that is marked slow: those that take over a second.
+SLOW_FOLDERS = {
+    "attack", "benchmarks", "crash", "dashboard", "docs", "examples", "fidelity", "lab", "packaging", "postgres",
+    "property", "statistical",
+}  # fmt: skip
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if SLOW_FOLDERS.intersection(item.path.relative_to(HERE.parent).parts):
+            item.add_marker(pytest.mark.slow)
+
 
 def real_data(kind: str) -> Path:
     """The folder of real data of a kind, or skip the test and say why."""

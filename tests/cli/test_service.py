@@ -254,6 +254,7 @@ def test_one_clear_line_and_nothing_written(tmp_path: Path, arguments: str, mess
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_without_the_extra(tmp_path: Path) -> None:
     ran = run("serve", "--storage", "sqlite:///x.db", cwd=tmp_path, without="uvicorn")
     assert ran.returncode == 2

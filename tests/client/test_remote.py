@@ -133,6 +133,7 @@ def test_a_bad_service_is_a_storage_error(behaves: servers.Behaviour, told: str)
             t.decision()
 
 
+@pytest.mark.slow
 def test_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from rankduel.live import storage_at  # noqa: PLC0415
     from rankduel.service import new_key  # noqa: PLC0415
@@ -200,6 +201,7 @@ def test_the_ten_lines_of_the_page(service: str, tmp_path: Path) -> None:
         assert (t.counts.issued, t.counts.told) == (1, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
 def test_a_restart_of_the_service(tmp_path: Path, end: signal.Signals) -> None:
     # While it is away users see the baseline, and what is told waits for it. Tickets vouch for asks that were lost.

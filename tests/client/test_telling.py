@@ -313,6 +313,7 @@ def test_the_end_of_a_program_sends_what_is_left(service: Server) -> None:
     assert len(told(service)) == 50
 
 
+@pytest.mark.slow
 def test_the_end_of_a_program_waits_for_the_slowest_client_only(service: Server) -> None:
     with serving(servers.hangs) as hanging:
         code = f"""
@@ -326,6 +327,7 @@ for client in clients:
         assert len(told(service)) == 4
 
 
+@pytest.mark.slow
 def test_the_end_of_a_program_does_not_wait_for_ever() -> None:
     with serving(servers.hangs) as server:
         script = SCRIPT.format(url=server.url)

@@ -20,6 +20,7 @@ every_method = pytest.mark.parametrize("method", METHODS, ids=repr)
 rankings = st.lists(st.integers(0, 12), unique=True, max_size=10)
 
 
+@pytest.mark.slow
 @every_method
 @settings(max_examples=60)
 @given(first=rankings, second=rankings, k=st.integers(1, 12), seed=st.integers(0, 2**70))
@@ -111,6 +112,7 @@ print([m.interleave("abcdefghij", "jcaebdgifh", k=6, seed=s).documents
 """
 
 
+@pytest.mark.slow
 def test_the_same_in_every_process() -> None:
     namespace: dict[str, object] = {}
     printed = [

@@ -47,6 +47,7 @@ def test_hardly_random_rankers() -> None:
     assert fit([lists[shown] for shown in law], list(law.values())) > ALARM
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("first", "second", "k"), [(FIRST, SECOND, 4), ((0, 1, 2, 3, 4), (1, 2, 3, 4, 0), 3), ((0, 1), (2, 1, 3), 4)]
 )
@@ -72,6 +73,7 @@ def test_the_last_document_is_anybodys() -> None:
         assert all(0 < p < 1 for p in shown.probabilities)
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=10), st.data())
 def test_dynamic_programming_is_enumeration(chances: list[float], data: st.DataObject) -> None:
     clicks = data.draw(st.lists(st.booleans(), min_size=len(chances), max_size=len(chances)))
@@ -90,6 +92,7 @@ POSITIONS = [Fraction(9, 10), Fraction(1, 2), Fraction(1, 5), Fraction(1, 10)]
 HALVES = [Fraction(1, 2)] * 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("first", "second", "click", "stop", "wins", "losses"),
     [
@@ -144,6 +147,7 @@ def test_deep_lists_stay_exact(n: int, k: int, tau: int) -> None:
         assert probability == pytest.approx(float(p / (p + q)), abs=1e-11)
 
 
+@pytest.mark.slow
 def test_one_object_serves_rankings_of_any_length() -> None:
     for n in (3, 1024, 1025, 5000, 10):
         shown = METHOD.interleave(range(n), range(n - 1, -1, -1), k=10, seed=n)

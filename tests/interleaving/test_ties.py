@@ -93,6 +93,7 @@ CREDITS: dict[str, Callable[[Order, Order, Order, tuple[bool, ...]], float | int
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clicked", [(False, True, False), (True, False, True)])
 @pytest.mark.parametrize("tables", ["two groups", "three and two"])
 @pytest.mark.parametrize("name", CREDITS)
@@ -142,6 +143,7 @@ def test_one_impression_serves_any_query(kernel: Any) -> None:
 GRADES = [0] * 515 + [1] * 325 + [2] * 134 + [3] * 18 + [4] * 8  # of a thousand documents of a web collection
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n_groups", "perfect", "navigational", "informational"),
     [

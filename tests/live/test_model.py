@@ -5,6 +5,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from unittest.mock import patch
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -116,5 +117,5 @@ class Model(RuleBasedStateMachine):
                 self.t.close()
 
 
-TestModel = Model.TestCase
+TestModel = pytest.mark.slow(Model.TestCase)
 TestModel.settings = settings(max_examples=25, stateful_step_count=60, deadline=None)

@@ -133,6 +133,7 @@ def test_blands_rule_alone_finds_the_same_value(monkeypatch: pytest.MonkeyPatch)
         assert (simplex.maximin(A) @ A).min() > -1e-11
 
 
+@pytest.mark.slow
 def test_299_arms_take_seconds_at_most() -> None:
     problem = random_tournament(299, winner=None)
     start = process_time()

@@ -35,6 +35,7 @@ def expected(scores: npt.NDArray[np.float64], offsets: list[int]) -> tuple[list[
     return order, start
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(st.data(), st.integers(1, 4), st.lists(st.integers(0, 45), min_size=1, max_size=4), st.sampled_from([FEW, ANY]))
 @pytest.mark.parametrize("kind", [np.uint16, np.int32])

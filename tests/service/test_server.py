@@ -9,6 +9,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from live.learning import learnt
 from rankduel.live import LocalTournament
 from rankduel.live.runtime.state import State
@@ -89,6 +91,7 @@ def check(url: str, acknowledged: dict[str, str]) -> None:
         assert learnt(State.replay(events)) == learnt(t._state)
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment(tmp_path: Path) -> None:
     url, chance = f"sqlite:///{tmp_path}/duels.db", random.Random(3)
     acknowledged: dict[str, str] = {}
@@ -107,6 +110,7 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
     check(url, acknowledged)
 
 
+@pytest.mark.slow
 def test_stopped_gently(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/duels.db"
     server, sites = loaded(url, 0, [])
@@ -123,6 +127,7 @@ def test_stopped_gently(tmp_path: Path) -> None:
     check(url, acknowledged)
 
 
+@pytest.mark.slow
 def test_two_servers_cannot_have_one_file_or_one_port(tmp_path: Path) -> None:
     with serving(f"sqlite:///{tmp_path}/duels.db") as server:
         second = Server(f"sqlite:///{tmp_path}/duels.db")
@@ -136,6 +141,7 @@ def test_two_servers_cannot_have_one_file_or_one_port(tmp_path: Path) -> None:
     assert "processes must be 1 with SQLite" in several.lines[-1]
 
 
+@pytest.mark.slow
 def test_a_full_disk(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/duels.db"
     with serving(url, largest_file=600_000) as server, server.client as client:

@@ -215,6 +215,7 @@ def test_upgrade(played: str, monkeypatch: pytest.MonkeyPatch) -> None:
         assert t.counts.told == 240
 
 
+@pytest.mark.slow
 def test_postgresql(postgres: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     url = postgres.empty()
     with pytest.raises(StorageError, match="no storage at"):

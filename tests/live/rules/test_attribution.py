@@ -198,6 +198,7 @@ def swapped(page: Interleaved) -> Interleaved:
     )
 
 
+@pytest.mark.slow
 @given(pages(), SIGNALS, RULES)
 def test_swapping_the_sides_swaps_the_outcome(
     page: tuple[Interleaving, Interleaved], signals: list[Signal], rules: Attribution
@@ -209,6 +210,7 @@ def test_swapping_the_sides_swaps_the_outcome(
     assert there == here._replace(outcome=mirrored[here.outcome])
 
 
+@pytest.mark.slow
 @given(pages(), st.data())
 def test_plain_clicks_are_what_the_method_makes_of_them(
     page: tuple[Interleaving, Interleaved], data: st.DataObject
@@ -220,6 +222,7 @@ def test_plain_clicks_are_what_the_method_makes_of_them(
     assert rules.resolve(shown, signals, seed=1, method=method, issued=0.0) is method.outcome(shown, clicks)
 
 
+@pytest.mark.slow
 @given(pages(), SIGNALS, RULES, st.randoms(use_true_random=False))
 def test_order_and_duplicates_do_not_matter(
     page: tuple[Interleaving, Interleaved], signals: list[Signal], rules: Attribution, random: Any
@@ -231,6 +234,7 @@ def test_order_and_duplicates_do_not_matter(
     assert rules.judge(shown, again, seed=1, method=method, issued=0.0) == expected
 
 
+@pytest.mark.slow
 @given(pages(), SIGNALS, RULES)
 def test_stays_are_as_the_definition_says(
     page: tuple[Interleaving, Interleaved], signals: list[Signal], rules: Attribution

@@ -210,6 +210,7 @@ FIELDS = ["query_id", "action_name", "timestamp", "event_id"]
 INNER = ["object", "position", "dwell", "shown"]
 
 
+@pytest.mark.slow
 @given(
     st.dictionaries(st.sampled_from(FIELDS), JSON, max_size=2),
     st.dictionaries(st.sampled_from(INNER), JSON, max_size=2),

@@ -282,9 +282,14 @@ def test_a_duel_that_is_told_soon_is_written_once(url: str, monkeypatch: pytest.
         assert t.ask("query 1").id == "1-2"
 
 
+<<<<<<< HEAD:tests/live/storage/test_storage.py
 def test_a_full_disk_loses_nothing_acknowledged(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     interval = "rankduel.live.storage.open_storages._MAINTENANCE_INTERVAL_SECONDS"
     monkeypatch.setattr(interval, 600.0)  # else it may find that a smaller write is possible
+=======
+@pytest.mark.slow
+def test_a_full_disk_loses_nothing_acknowledged(url: str) -> None:
+>>>>>>> 31731a0 (Add make quick: tests that are not marked slow):tests/live/test_storage.py
     with create(url) as t:
         told = t.ask("a")
         t.tell(told, FIRST)
@@ -376,6 +381,7 @@ def run(code: str, url: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_one_process_owns_the_file(url: str) -> None:
     code = "rd.Tournament.open('search', storage=sys.argv[1]).tell('1-1', rd.Outcome.FIRST)"
     with create(url) as t:
@@ -387,6 +393,7 @@ def test_one_process_owns_the_file(url: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_a_fork_does_not_write(url: str) -> None:
     code = """
 t = rd.Tournament.create("search", rankers=["a", "b"], storage=sys.argv[1])

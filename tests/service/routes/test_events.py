@@ -94,6 +94,7 @@ def test_an_unknown_tournament(client: Client) -> None:
     assert client.post("/v1/events?tournament=nobody", [event("q")]).problem == "unknown-tournament"
 
 
+@pytest.mark.slow
 def test_only_an_ingest_key_may_be_in_an_address(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/duels.db"
     storage = storage_at(url)

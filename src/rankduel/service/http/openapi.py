@@ -91,12 +91,6 @@ _NAME = {
     "description": PRINTABLE,
     "pattern": NAME_PATTERN,
 }
-    "type": "string",
-    "minLength": 1,
-    "maxLength": MAX_NAME_CHARACTERS,
-    "description": PRINTABLE,
-    "pattern": NAME_PATTERN,
-}
 _DOCUMENT_ID = {
     "anyOf": [
         {**_NAME, "maxLength": LONGEST_OBJECT},

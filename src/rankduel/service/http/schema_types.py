@@ -35,8 +35,6 @@ _PATTERN = {"pattern": NAME_PATTERN}
 Name = Annotated[
     str, Meta(min_length=1, max_length=MAX_NAME_CHARACTERS, description=PRINTABLE, extra_json_schema=_PATTERN)
 ]
-    str, Meta(min_length=1, max_length=MAX_NAME_CHARACTERS, description=PRINTABLE, extra_json_schema=_PATTERN)
-]
 _PLAIN_VALUES = {"additionalProperties": {"type": ["number", "string", "null"]}}
 Options = Annotated[dict[str, Any], Meta(extra_json_schema=_PLAIN_VALUES)]
 Share = Annotated[float, Meta(ge=0, le=1)]
