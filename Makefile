@@ -44,7 +44,7 @@ test: export PYTHONDONTWRITEBYTECODE :=
 test: check postgresql chromium
 	$(BIN)/pytest -n 2 --dist worksteal
 
-# Half a minute of tests after each change: all that is not marked slow, by a decorator or by its folder.
+# The tests to run after each change: all that are not marked slow (tests/conftest.py).
 quick: setup
 	$(BIN)/pytest -q -n 2 --dist worksteal -m 'not slow' $(TESTS)
 

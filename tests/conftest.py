@@ -17,16 +17,18 @@ settings.register_profile("same", derandomize=True, deadline=None)
 settings.register_profile("search", deadline=None)
 settings.load_profile("same")
 
-# `make quick` leaves out these folders, at any depth, and each test that is marked slow: those that take over a second.
+# `make quick` leaves out these folders, at any depth, tests with these fixtures, and tests marked @pytest.mark.slow.
 SLOW_FOLDERS = {
     "attack", "benchmarks", "crash", "dashboard", "docs", "examples", "fidelity", "lab", "packaging", "postgres",
     "property", "statistical",
 }  # fmt: skip
+SLOW_FIXTURES = {"browser", "kernel", "postgres"}  # start a browser or a database server, or compile
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if SLOW_FOLDERS.intersection(item.path.relative_to(HERE.parent).parts):
+        folders = item.path.relative_to(HERE.parent).parts[:-1]
+        if SLOW_FOLDERS.intersection(folders) or SLOW_FIXTURES.intersection(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.slow)
 
 

@@ -60,6 +60,7 @@ def play(storage: str, duels: int) -> None:
             time.sleep(0.01)
 
 
+@pytest.mark.slow
 def test_from_nothing_to_a_service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = run("init", cwd=tmp_path)
     assert made.returncode == 0, made.stderr

@@ -122,6 +122,7 @@ def test_without_end(name: str) -> None:
         assert counters.answered == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused(name: str) -> None:
     with serving(REFUSED[name]) as server, asking(server.url, deadline=2.0) as client:

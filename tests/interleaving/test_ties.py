@@ -62,6 +62,7 @@ def disagreement(observed: Mapping[Any, int], law: Law) -> float:
     return agreement(observed, {**dict.fromkeys(observed, Fraction(0)), **law})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tables", TABLES)
 @pytest.mark.parametrize("name", METHODS)
 def test_law_of_lists(name: str, tables: str, kernel: Any) -> None:
@@ -76,6 +77,7 @@ def test_law_of_lists(name: str, tables: str, kernel: Any) -> None:
     assert agreement(Counter(made), filed) > ALARM
 
 
+@pytest.mark.slow
 def test_optimized_breaks_ties_too(kernel: Any) -> None:
     first, second = kernel.Table([[0, 1, 2], [3]]), kernel.Table([[3], [0, 1, 2]])
     made = kernel.lists(OptimizedInterleaving(), first, second, "consistent", 2, 3000, 1)
