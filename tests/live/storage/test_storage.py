@@ -282,14 +282,10 @@ def test_a_duel_that_is_told_soon_is_written_once(url: str, monkeypatch: pytest.
         assert t.ask("query 1").id == "1-2"
 
 
-<<<<<<< HEAD:tests/live/storage/test_storage.py
+@pytest.mark.slow
 def test_a_full_disk_loses_nothing_acknowledged(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     interval = "rankduel.live.storage.open_storages._MAINTENANCE_INTERVAL_SECONDS"
     monkeypatch.setattr(interval, 600.0)  # else it may find that a smaller write is possible
-=======
-@pytest.mark.slow
-def test_a_full_disk_loses_nothing_acknowledged(url: str) -> None:
->>>>>>> 31731a0 (Add make quick: tests that are not marked slow):tests/live/test_storage.py
     with create(url) as t:
         told = t.ask("a")
         t.tell(told, FIRST)
