@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from rankduel.live.rules.ubi import LONGEST_OBJECT
+from rankduel.live.rules.ubi import MAX_OBJECT_ID_CHARACTERS
 from rankduel.live.rules.validation import MAX_NAME_CHARACTERS
 from rankduel.live.settings import MAX_RANKERS
 
@@ -72,7 +72,7 @@ StatusWord = Annotated[str, Meta(extra_json_schema={"enum": ["accepted", "duplic
 ServeWord = Annotated[str, Meta(extra_json_schema={"enum": ["duel", "baseline", "winner"]})]
 StateWord = Annotated[str, Meta(extra_json_schema={"enum": ["running", "paused", "stopped"]})]
 _Long = Annotated[int, Meta(ge=-(2**63) + 1, le=2**63 - 1)]
-DocumentId = Annotated[str, Meta(min_length=1, max_length=LONGEST_OBJECT, description=PRINTABLE)] | _Long
+DocumentId = Annotated[str, Meta(min_length=1, max_length=MAX_OBJECT_ID_CHARACTERS, description=PRINTABLE)] | _Long
 
 
 class Body(Struct, forbid_unknown_fields=True):
