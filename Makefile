@@ -2,7 +2,7 @@
 # make test   every check and every test
 # make soak   the long tests: kills, mutated snapshots and models, generated requests, and ten million duels
 # make bench  the benchmark table
-# make check  lint, types, import contract, docs and their site
+# make check  lint, types, import contract, workflows, docs and their site
 # make docs-site  the documentation as a site, in build/site
 
 PYTHON ?= python3
@@ -10,6 +10,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 KERNELS := $(shell find src -name '*.pyx' -o -name '*.pxd')
 SITE := $(BIN)/sphinx-build -q -W --keep-going -E -a -b html -c docs -d build/doctrees . build/site  # warnings are errors
+# Every .pyi is compared with the compiled module that it describes.
+STUBS = $(sort $(subst /,.,$(patsubst src/%.pyi,%,$(shell find src -name '*.pyi'))))
+STUBTEST = $(BIN)/stubtest --mypy-config-file pyproject.toml --concise --ignore-disjoint-bases \
+	--allowlist tests/stubtest-allowlist.txt $(STUBS)
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
@@ -65,7 +69,9 @@ check: setup
 	$(BIN)/ruff check src tests benchmarks docs examples setup.py
 	$(BIN)/ruff format --check src tests benchmarks docs examples setup.py
 	$(BIN)/mypy
+	$(STUBTEST)
 	$(BIN)/lint-imports
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows $(wildcard .github/workflows/*.yml)
 	$(BIN)/python docs/generate.py --check
 	$(SITE)
 
@@ -82,6 +88,7 @@ docs-site: docs
 
 pictures: setup
 	$(BIN)/python docs/draw.py
+	$(BIN)/python docs/draw_layers.py
 
 clean:
 	rm -rf $(VENV) build dist src/*.egg-info

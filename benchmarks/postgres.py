@@ -141,7 +141,7 @@ def takeover(url: str) -> float:
         with LocalTournament.open(name, storage=url) as t:
             assert not t.storage.leads(name)
             holder.kill()
-            return until(lambda: name in t.storage._led)  # type: ignore[attr-defined]
+            return until(lambda: name in t.storage._election.led)  # type: ignore[attr-defined]
 
 
 def until(true: Callable[[], bool]) -> float:

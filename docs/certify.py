@@ -26,14 +26,14 @@ import numpy as np
 import rankduel as rd
 from rankduel.lab import Curve, Measured, Panel, Series, Spec, Table, certified_specs, save_plot
 from rankduel.lab.certified_tables import (
-    HORIZONS,
-    bound_of,
-    end_of,
-    highest_chance,
-    mean_told,
-    promise_table,
+    HORIZONS_DUELS,
+    final_regret,
+    format_mean,
+    guarantee_table,
+    oracle_regret,
     regret_table,
     regret_until,
+    upper_limit,
 )
 from rankduel.lab.judging import figure
 
@@ -97,13 +97,13 @@ def ends(panels: Panels) -> Table:
     """The regret when it is over, beside the bound."""
     rows = []
     for panel, parts in panels.items():
-        there, bound = series_of(parts), bound_of(parts[0], 0.01)
+        there, bound = series_of(parts), oracle_regret(parts[0], 0.01)
         row = [panel, f"{parts[0].n_arms:,}", figure(bound)]
         for label in SHORT:
-            end = end_of(there[label]) if label in there else None
+            end = final_regret(there[label]) if label in there else None
             lost = sum(measured.lost(there[label]) or 0 for measured in parts if label in measured.series)
             mark = "" if not lost or end is None else f" ({lost} of {len(end)} lost)"
-            row.append(f"{mean_told(end)}{mark}")
+            row.append(f"{format_mean(end)}{mark}")
             if label == OURS:
                 row += ["-", "-"] if end is None else [figure(x / bound) for x in (float(end.mean()), median(end))]
         rows.append(row)
@@ -118,7 +118,7 @@ def race(panels: Panels) -> Table:
         there = series_of(parts)
         ours = there.pop(OURS)
         row = [panel]
-        for duels in HORIZONS:
+        for duels in HORIZONS_DUELS:
             mine = regret_until(ours, duels)
             others = {
                 label: values
@@ -137,7 +137,7 @@ def race(panels: Panels) -> Table:
                 told[ahead] = f"**{told[ahead]}**"
             row.append(" / ".join(told))
         rows.append(row)
-    return Table("", ["problem", *(f"at {duels:.0e}".replace("+0", "") for duels in HORIZONS)], rows)
+    return Table("", ["problem", *(f"at {duels:.0e}".replace("+0", "") for duels in HORIZONS_DUELS)], rows)
 
 
 def growth(parts: Sequence[Measured]) -> Table:
@@ -145,14 +145,14 @@ def growth(parts: Sequence[Measured]) -> Table:
     rows = []
     for measured in parts:
         for label, series in measured.series.items():
-            end, bound = end_of(series), bound_of(measured, 0.01)
+            end, bound = final_regret(series), oracle_regret(measured, 0.01)
             row = [f"{measured.n_arms:,}", SHORT.get(label, label), str(series.runs), str(measured.lost(series))]
             if end is None:
-                so_far = f"{mean_told(series.regret[:, -1])} after {series.horizon:,} duels"
+                so_far = f"{format_mean(series.regret[:, -1])} after {series.horizon:,} duels"
                 rows.append([*row, "-", "-", so_far, figure(bound), "-"])
                 continue
             over, kept = float(series.converged_at.mean()), end[series.best_left > 0]
-            row += [figure(over), figure(over / measured.n_arms), mean_told(kept), figure(bound)]
+            row += [figure(over), figure(over / measured.n_arms), format_mean(kept), figure(bound)]
             rows.append([*row, figure(float(kept.mean()) / bound)])
     head = ["K", "bandit", "runs", "winner lost", "duels to the end", "per ranker", "regret", "bound", "regret / bound"]
     return Table("", head, rows)
@@ -164,7 +164,7 @@ def late(parts: Sequence[Measured]) -> Table:
     for measured in parts:
         row = by_delay.setdefault(int(measured.facts["setting"]["late"]), {})
         for label, series in measured.series.items():
-            row[SHORT.get(label, label)] = [mean_told(end_of(series)), f"{measured.lost(series)}/{series.runs}"]
+            row[SHORT.get(label, label)] = [format_mean(final_regret(series)), f"{measured.lost(series)}/{series.runs}"]
     names = list(dict.fromkeys(name for row in by_delay.values() for name in row))
     rows = [
         [f"{duels:,}", *(word for name in names for word in row.get(name, ["-", "-"]))]
@@ -182,18 +182,18 @@ def divergence(panels: Panels) -> Table:
             continue
         rmed = there["RMED1"]
         row = [panel, f"{parts[0].n_arms:,}", str(rmed.runs)]
-        row += [mean_told(regret_until(rmed, duels)) for duels in HORIZONS]
+        row += [format_mean(regret_until(rmed, duels)) for duels in HORIZONS_DUELS]
         for label in (OURS, "MergeDTS(elimination=Certified(delta=0.01))"):
-            row.append(mean_told(end_of(there[label])))
+            row.append(format_mean(final_regret(there[label])))
             row.append(figure(float(np.median(there[label].converged_at))))
         rows.append(row)
-    head = ["problem", "K", "runs", *(f"RMED1 at {duels:.0e}".replace("+0", "") for duels in HORIZONS)]
+    head = ["problem", "K", "runs", *(f"RMED1 at {duels:.0e}".replace("+0", "") for duels in HORIZONS_DUELS)]
     head += ["CertifiedSparring, end", "after", "MergeDTS certified, end", "after"]
     return Table("", head, rows)
 
 
 def promises(parts: Sequence[Measured]) -> Table:
-    return promise_table("", parts)
+    return guarantee_table("", parts)
 
 
 # Figures
@@ -204,7 +204,7 @@ def draw(panel: str, parts: Sequence[Measured], pages: Path) -> None:
     there = series_of(parts)
     curves = [replace(series.curve(), label=SHORT.get(label, label)) for label, series in there.items()]
     duels = there[OURS].checkpoints
-    bound = Curve("the bound, delta = 0.01", duels, np.full(len(duels), bound_of(parts[0], 0.01)))
+    bound = Curve("the bound, delta = 0.01", duels, np.full(len(duels), oracle_regret(parts[0], 0.01)))
     shown = Panel("cumulative regret", [*curves, bound], log=True)
     title = f"{panel}: mean regret ± standard error"
     save_plot(pages / Path(_file(panel)).stem, [shown], title=title, formats=("svg",))
@@ -358,7 +358,7 @@ def adversaries(told: Sequence[Mapping[str, Any]]) -> Table:
     for each in told:
         lost, runs = each["lost"], each["runs"]
         who = [each["who"].replace("_", " "), str(each["K"]), each["bandit"], f"{runs:,}", f"{HEARD:,}", f"{lost:,}"]
-        rows.append([*who, f"{lost / runs:.2%}", f"{highest_chance(lost, runs):.2%}"])
+        rows.append([*who, f"{lost / runs:.2%}", f"{upper_limit(lost, runs):.2%}"])
     return Table("", head, rows)
 
 
@@ -382,7 +382,7 @@ def page(specs: Mapping[str, list[Measured]], told: Sequence[Mapping[str, Any]])
     for name, parts in specs.items():
         yield f"## {name}: {known[name].title}\n\n{known[name].question}\n"
         if known[name].table["kind"] == "promise":
-            yield f"Commit {_commits(parts)}:\n\n{promise_table('', parts).markdown}"
+            yield f"Commit {_commits(parts)}:\n\n{guarantee_table('', parts).markdown}"
         else:
             for panel, each in panels_of(parts).items():
                 what = f"{each[0].n_arms:,} rankers ({each[0].facts['told']}; commit {_commits(each)})"

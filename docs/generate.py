@@ -2,7 +2,8 @@
 
 `python docs/generate.py` writes them; `--check` writes nothing and fails when a page is stale, when a docstring lacks
 a section, or when it does not name exactly the parameters that the constructor takes, and when a command, an option, a
-call or anything else that has a name says nothing of itself.
+call or anything else that has a name says nothing of itself. `--check` also fails when a page, generated or written by
+hand, lists an option twice within one command.
 """
 
 import argparse
@@ -25,7 +26,7 @@ AnyBandit = type[rd.Bandit | rd.MultiBandit]
 
 
 class DocstringError(ValueError):
-    """A docstring that does not have the shape of DESIGN: what is wrong, in one line."""
+    """A docstring without the sections that docs/internals.md asks for: what is wrong, in one line."""
 
 
 def parse(docstring: str) -> tuple[str, dict[str, list[str]]]:
@@ -176,6 +177,25 @@ def differences(made: dict[Path, str]) -> Iterator[str]:
     yield from (f"{path.relative_to(PAGES.parent.parent)} is of no bandit" for path in _strangers(made))
 
 
+def repeated_options(text: str) -> list[str]:
+    r"""Options that one section of a page lists twice in its tables.
+
+    >>> repeated_options("## plan\n| `--runs N` | how many |\n| `--seed S`, `--runs N` | |\n## duel\n| `--runs N` | |")
+    ['plan: --runs is listed twice']
+    """
+    found: list[str] = []
+    section, seen = "", set[str]()
+    for line in text.splitlines():
+        if heading := re.match(r"#+ (.*)", line):
+            section, seen = heading[1], set()
+        elif line.startswith("|"):
+            for option in re.findall(r"`(--?[a-z][\w-]*)", re.split(r"(?<!\\)\|", line)[1]):
+                if option in seen:
+                    found.append(f"{section}: {option} is listed twice")
+                seen.add(option)
+    return found
+
+
 def write(made: dict[Path, str]) -> None:
     """Make the folder hold these pages and no others."""
     PAGES.mkdir(exist_ok=True)
@@ -240,10 +260,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not asked.check:
         write(made)
         return 0
-    wrong = list(differences(made))
-    if wrong:
-        print("\n".join([*wrong, "run: make docs"]), file=sys.stderr)
-    return 1 if wrong else 0
+    stale = list(differences(made))
+    if stale:
+        print("\n".join([*stale, "run: make docs"]), file=sys.stderr)
+    repeated = [
+        f"{path.relative_to(PAGES.parent.parent)}: {slip}"
+        for path in sorted(PAGES.parent.rglob("*.md"))
+        for slip in repeated_options(path.read_text())
+    ]
+    if repeated:
+        print("\n".join(repeated), file=sys.stderr)
+    return 1 if stale or repeated else 0
 
 
 if __name__ == "__main__":

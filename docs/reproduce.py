@@ -14,27 +14,29 @@ from pathlib import Path
 import rankduel as rd
 from rankduel.lab import Report, Spec, Store, Study, Table, claims_table, paper_specs, plan_all, run_all, write_report
 from rankduel.lab.report import data_table, panel_tables
-from rankduel.lab.specs import SCALES, Cell
+from rankduel.lab.specs import SCALES, PlannedExperiment
 
 PAGES = Path(__file__).resolve().parent / "reproduction"
 NOTICE = "<!-- Made by docs/reproduce.py from finished runs, never by hand. -->"
 
 
-def finished(planned: Sequence[tuple[Spec, Sequence[Cell]]], store: Store) -> Iterator[tuple[Spec, list[Cell]]]:
+def finished(
+    planned: Sequence[tuple[Spec, Sequence[PlannedExperiment]]], store: Store
+) -> Iterator[tuple[Spec, list[PlannedExperiment]]]:
     """What is there of each question, and the figures that can be made of it."""
-    for spec, cells in planned:
-        if there := list(_finished(cells, store)):
-            parts = {cell.part for cell in there}
+    for spec, experiments in planned:
+        if there := list(_finished(experiments, store)):
+            parts = {each.part for each in there}
             yield replace(spec, figures=tuple(figure for figure in spec.figures if figure.part in parts)), there
 
 
-def _finished(cells: Sequence[Cell], store: Store) -> Iterator[Cell]:
+def _finished(experiments: Sequence[PlannedExperiment], store: Store) -> Iterator[PlannedExperiment]:
     """The experiments with the runs that are there of all their bandits; one run alone decides nothing."""
-    for cell in cells:
-        missing = [unit.index for unit in cell.experiment.units if store.read(unit) is None]
-        runs = min(missing, default=cell.experiment.runs)
+    for each in experiments:
+        missing = [unit.index for unit in each.experiment.units if store.read(unit) is None]
+        runs = min(missing, default=each.experiment.runs)
         if runs > 1:
-            yield replace(cell, experiment=replace(cell.experiment, runs=runs))
+            yield replace(each, experiment=replace(each.experiment, runs=runs))
 
 
 def page(studies: Sequence[Study], report: Report) -> str:

@@ -4,6 +4,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import psycopg
@@ -11,7 +12,7 @@ import pytest
 
 import rankduel as rd
 from postgres.server import Server as Postgres
-from rankduel.live import Receipt
+from rankduel.live import LocalTournament, Receipt
 from service.servers import Client, Server, serving
 
 FIRST = rd.Outcome.FIRST
@@ -31,13 +32,16 @@ int fdatasync(int fd) { hang(); return ((int (*)(int))dlsym(RTLD_NEXT, "fdatasyn
 
 @pytest.fixture
 def hanging(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Server, Path]]:
-    """A service whose disk hangs for as long as a file is there."""
+    """A service whose disk hangs for as long as a file is there. It has a duel of the query "old", asked long ago."""
     source, shim, file = tmp_path / "shim.c", tmp_path / "shim.so", tmp_path / "hang"
     source.write_text(_SHIM)
     subprocess.run(["cc", "-shared", "-fPIC", "-o", str(shim), str(source), "-ldl"], check=True)
+    url = f"sqlite:///{tmp_path}/duels.db"
+    with rd.Tournament.create("earlier", rankers=["a", "b"], baseline="a", storage=url, seed=1) as t:
+        t.ask("old")
     monkeypatch.setenv("HANG_FILE", str(file))
     monkeypatch.setenv("LD_PRELOAD", str(shim))
-    with serving(f"sqlite:///{tmp_path}/duels.db") as server:
+    with serving(url) as server:
         monkeypatch.delenv("LD_PRELOAD")
         yield server, file
         file.unlink(missing_ok=True)
@@ -81,6 +85,44 @@ def test_a_hanging_disk_stops_neither_asks_nor_livez(hanging: tuple[Server, Path
             time.sleep(0.1)
         assert client.post("/v1/tournaments/search/tell", {"ticket": duel["ticket"], "outcome": "first"}).status == 200
         assert client.get("/v1/tournaments/search").body["duels"]["resolved"] == 3
+
+
+def test_stuck_writes_keep_neither_asks_nor_readyz_waiting(hanging: tuple[Server, Path]) -> None:
+    """With more events stuck than there are threads, asks of earlier queries and /readyz are answered at once."""
+    server, file = hanging
+    path = "/v1/tournaments/earlier/ask"
+    event = {"query_id": "old", "action_name": "click", "timestamp": 1_800_000_000_000}
+    answers: list[int] = []
+
+    def report(number: int) -> None:
+        with Client(server.port) as client:
+            answers.append(client.post("/v1/events?tournament=earlier", event | {"event_id": f"{number}"}).status)
+
+    with Client(server.port) as client:
+        file.touch()
+        stuck = [threading.Thread(target=report, args=(number,)) for number in range(40)]
+        for thread in stuck:
+            thread.start()
+        time.sleep(1)
+        slowest, ready = 0.0, []
+        until = time.monotonic() + 7  # past the time after which a commit counts as stalled
+        while time.monotonic() < until:
+            began = time.monotonic()
+            duel = client.post(path, {"query_id": "old"})
+            ready.append(client.get("/readyz"))
+            slowest = max(slowest, time.monotonic() - began)
+            assert duel.status == 200
+            assert duel.body["why"] in (None, "storage")
+            time.sleep(0.05)
+        assert not answers
+        assert slowest < 2
+        assert {answer.status for answer in ready} == {200}
+        assert ready[-1].raw == b"degraded: the storage does not keep up with writes, asks get the baseline\n"
+        file.unlink()
+        for thread in stuck:
+            thread.join()
+        assert set(answers) <= {200, 503}
+        assert client.post(path, {"query_id": "old"}).status == 200
 
 
 # PostgreSQL: locks of other processes
@@ -142,3 +184,40 @@ def test_a_table_lock_keeps_no_ask_waiting(both: tuple[str, rd.Tournament, rd.To
     while timed(one, "q")[1] and time.monotonic() < until:
         time.sleep(0.1)
     assert one.tell(one.ask("q"), FIRST).status == "accepted"
+
+
+def test_many_locked_tournaments_keep_a_free_one_waiting_once(postgres: Postgres) -> None:
+    """While 20 are locked and all have entries to write, the free one waits for one of them at a time."""
+    url = postgres.empty()
+    names = [f"t{number:02}" for number in range(21)]
+    with ExitStack() as stack:
+        every = [stack.enter_context(rd.Tournament.create(name, rankers=["a", "b"], storage=url)) for name in names]
+        duels = [t.ask("before") for t in every]
+        more = [every[-1].ask(f"q{number}") for number in range(5)]
+        with psycopg.connect(url) as lock:
+            lock.execute("SELECT 1 FROM rankduel.tournaments WHERE name <> 't20' FOR UPDATE")
+            waiting = [t.tell_soon([(duel, FIRST)]) for t, duel in zip(every, duels, strict=True)]
+            for duel in more:
+                began = time.monotonic()
+                assert every[-1].tell(duel, FIRST).status == "accepted"
+                assert time.monotonic() - began < 2.0
+            assert waiting.pop().result(2.0)[0].status == "accepted"
+            assert not any(future.done() for future in waiting)
+            lock.rollback()
+        assert [future.result(30.0)[0].status for future in waiting] == ["accepted"] * 20
+        assert all(t.counts.told == 1 for t in every[:-1])
+
+
+def test_a_storage_that_hangs_is_not_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Queries that are in memory keep their duel, all others get the baseline without a look at the storage."""
+    url = f"sqlite:///{tmp_path}/duels.db"
+    with LocalTournament.create("search", rankers=["a", "b"], storage=url) as t:
+        t.tell(t.ask("old"), FIRST)
+    with LocalTournament.open("search", storage=url) as t:
+        new = t.ask("new")
+        assert t.ask_now([("old", None)]) is None  # only the storage knows its duel
+        monkeypatch.setattr("rankduel.live.storage.writer.Writer.stalled", True)
+        monkeypatch.setattr(t.storage, "duels_of", lambda *_: 1 / 0)
+        again, old, third = t.ask_now([("new", None), ("old", None), ("third", None)]) or []
+        assert again == new
+        assert (old.why, third.why) == ("storage", "storage")

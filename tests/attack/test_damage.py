@@ -1,5 +1,6 @@
 """Damaged, removed and replaced files: nothing is acknowledged that would be lost; snapshots are only a shortcut."""
 
+import os
 import random
 import shutil
 import signal
@@ -124,7 +125,7 @@ def test_a_small_file_with_a_damaged_page_is_not_opened(path: Path, tree: str, f
 @pytest.mark.parametrize("tree", ["journal", "duels", "duels_by_client"])
 def test_a_large_file_is_checked_in_the_background(path: Path, tree: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A large file opens at once; when the background check finds damage, nothing is acknowledged any more."""
-    monkeypatch.setattr(sqlite, "_SMALL_FILE", 0)
+    monkeypatch.setattr(sqlite, "_SMALL_FILE_BYTES", 0)
     monkeypatch.setattr(sql, "_TAIL", 10)
     begin, check = threading.Event(), SqliteStorage._check_pages
 
@@ -145,7 +146,7 @@ def test_a_large_file_is_checked_in_the_background(path: Path, tree: str, monkey
 
 def test_pages_are_checked_again_now_and_then(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file that is damaged while it is open is noticed by the next check, although nobody reads that page."""
-    monkeypatch.setattr(sqlite, "_CHECK_INTERVAL", 0.05)
+    monkeypatch.setattr(sqlite, "_CHECK_INTERVAL_SECONDS", 0.05)
     (*_, page) = pages_of(path, "journal")
     with opened(path) as t:
         play(t, 10, "x")
@@ -178,7 +179,7 @@ def test_damaged_snapshots_are_not_needed(
 ) -> None:
     """With any page of the snapshots damaged, the same state comes from the journal, and tells are acknowledged."""
     if large:
-        monkeypatch.setattr(sqlite, "_SMALL_FILE", 0)
+        monkeypatch.setattr(sqlite, "_SMALL_FILE_BYTES", 0)
     monkeypatch.setattr(runtime, "SNAPSHOT_INTERVAL_EVENTS", 20)
     content = path.read_bytes()
     with opened(path) as t:
@@ -256,12 +257,26 @@ def test_a_file_that_is_gone_ends_acknowledgement(path: Path, suffix: str, act: 
 
 
 def test_a_file_that_is_emptied_ends_acknowledgement(path: Path) -> None:
-    """The same for a file that has its name and is empty."""
-    code = "import sys; from rankduel.live.storage.sqlite_file_checks import OpenedFiles; from pathlib import Path\n"
+    """The same for a file that has its name and is empty, or has lost its last pages."""
+    code = (
+        "import os, sys; from rankduel.live.storage.sqlite_file_checks import OpenedFiles; from pathlib import Path\n"
+    )
     code += "path = Path(sys.argv[1]); files = OpenedFiles(path); assert files.change() is None\n"
+    code += "os.truncate(path, path.stat().st_size - 4096); print(files.change())\n"
     code += "path.write_bytes(b''); print(files.change())"
     done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=True)
-    assert "was emptied while it was in use" in done.stdout
+    shorter, empty = done.stdout.splitlines()
+    assert "was truncated to" in shorter
+    assert "was truncated to 0 bytes while it was in use" in empty
+
+
+def test_a_file_that_is_truncated_ends_acknowledgement(path: Path) -> None:
+    """Not one tell is acknowledged after the file has lost pages."""
+    with opened(path) as t:
+        play(t, 10, "x")
+        t.storage.run_maintenance()
+        os.truncate(path, path.stat().st_size - 4096)
+        refused(t, "was truncated to")
 
 
 def test_a_file_that_is_brought_back_is_not_trusted(path: Path) -> None:
@@ -377,7 +392,7 @@ def test_a_log_that_a_crash_has_cut_short_is_no_damage(killed: Path) -> None:
 
 def test_the_log_is_emptied_when_nobody_writes(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Soon after the last commit, everything is in the file and the log is empty."""
-    monkeypatch.setattr(sqlite, "_IDLE", 0.1)
+    monkeypatch.setattr(sqlite, "_CHECKPOINT_IDLE_SECONDS", 0.1)
     with opened(path) as t:
         play(t, 10, "x")
         wait_for(lambda: not path.with_name("duels.db-wal").stat().st_size)

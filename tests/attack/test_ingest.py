@@ -1,17 +1,23 @@
 """A public ingest key can report what users did, and nothing more: it decides nothing alone and fills nothing."""
 
+import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from rankduel.interleaving import TeamDraftInterleaving
-from rankduel.live import Guardrail, LocalTournament, Signal, Status, storage_at
+from rankduel.live import Guardrail, LocalTournament, Shown, Signal, Status, storage_at
+from rankduel.live.rules.ubi import read_events
 from rankduel.live.storage.contract import Batch, Committed, CounterDelta
 from rankduel.live.storage.transaction import MAX_SIGNALS_PER_DUEL
-from rankduel.service import new_key
+from rankduel.service import ServiceSettings, make_app, new_key
+from rankduel.service.http.gateway import Gateway
+from rankduel.service.routes import traffic
+from rankduel.types import Outcome
+from service.asgi import request
 from service.servers import Client, Server, serving
 from service.test_events import event
 
@@ -67,14 +73,41 @@ def test_undeclared_actions_share_one_counter(url: str) -> None:
         assert t.health().signals == {"other": 2000, "click": 1}
 
 
+def test_undeclared_actions_cross_no_guardrail(url: str) -> None:
+    """60 invented actions on one page are not 60 pages with the declared action `other`."""
+    with begin(url, guardrails=[{"action": "other", "bound": 0.02}]) as t:
+        duels = [t.ask(f"q{number}") for number in range(170)]
+        t.tell_many([(duel, Outcome.FIRST) for duel in duels[1:]])
+        t.observe([signal("q0", number, f"invented {number}") for number in range(60)])
+        t.run_maintenance()
+        assert t.status == "running"
+        assert t.health().signals == {"other": 60}
+        assert t.observe([signal("q0", 100, "other")]) == [Status.ACCEPTED]
+        assert t.counters()["pages with other"] == 1
+
+
+def test_the_number_of_declared_actions_is_bounded(url: str) -> None:
+    """Each has two counters: an attribution names at most 100, and there are at most 100 guardrails."""
+    actions = {f"action {number}": 1.0 for number in range(101)}
+    with pytest.raises(ValueError, match="an attribution names at most 100 actions, got 101"):
+        begin(url, attribution={"actions": actions})
+    with begin(url) as t:
+        with pytest.raises(ValueError, match="an attribution names at most 100 actions, got 101"):
+            t.configure(attribution={"actions": actions})
+        with pytest.raises(ValueError, match="a tournament has at most 100 guardrails, got 101"):
+            t.configure(guardrails=[{"action": action, "bound": 0.1} for action in actions])
+
+
 def test_counters_of_an_older_version_are_folded(url: str) -> None:
     """Health shows declared actions and one "other", also where an older version has counted each name."""
     begin(url).close()
     storage = storage_at(url)
-    storage.commit({"search": [CounterDelta({f"action {number}": 1 for number in range(1000)} | {"action click": 2})]})
+    old = {f"{kind} {number}": 1 for number in range(1000) for kind in ("action", "pages with")}
+    storage.commit({"search": [CounterDelta(old | {"action click": 2, "pages with click": 1})]})
     storage.close()
     with LocalTournament.open("search", storage=url) as t:
         assert t.health().signals == {"other": 1000, "click": 2}
+        assert len(t.counters()) < 10
 
 
 def test_a_duel_takes_a_bounded_number_of_signals(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,3 +206,98 @@ def test_the_rate_limit_counts_events(by: dict[str, Client]) -> None:
     assert all(answer.problem == "too-many-requests" and int(answer.headers["retry-after"]) >= 1 for answer in refused)
     orphans = by["admin"].get("/v1/tournaments/rate/health").body["orphans"]
     assert orphans == 1000 * (len(answers) - len(refused))
+
+
+# From many addresses
+
+
+def served(url: str, test: Callable[[Gateway, dict[str, str]], Awaitable[None]], **settings: float) -> None:
+    """Run a test with an app in this process and its keys, by their only scope."""
+    begin(url).close()
+    storage = storage_at(url)
+    keys = {scope: new_key(storage, scope, [scope])[1] for scope in ("ingest", "ask")}
+    storage.close()
+
+    async def run() -> None:
+        app = make_app(url, ServiceSettings(**settings))  # type: ignore[arg-type]
+        await app.service.begin()
+        try:
+            await test(app, keys)
+        finally:
+            await app.service.end()
+
+    asyncio.run(run())
+
+
+async def sent(app: Gateway, key: str, address: str, events: int = 1, *, in_address: bool = False) -> int:
+    """The status of a request with some events."""
+    path = f"/v1/events?key={key}" if in_address else "/v1/events"
+    headers = {} if in_address else {"Authorization": f"Bearer {key}"}
+    return (await request(app, "POST", path, [event("q")] * events, headers=headers, address=address)).status
+
+
+@pytest.mark.parametrize("in_address", [True, False])
+def test_one_browser_does_not_use_up_the_rate_of_an_ingest_key(url: str, in_address: bool) -> None:
+    """However the key is sent, each address has a rate of its own; one /64 network of IPv6 counts as one address."""
+
+    async def test(app: Gateway, keys: dict[str, str]) -> None:
+        for one, same, other in (
+            ("203.0.113.7", "203.0.113.7", "203.0.113.8"),
+            ("2001:db8::1", "2001:db8::2", "2001:db8:0:1::1"),
+        ):
+            statuses = [await sent(app, keys["ingest"], one, in_address=in_address) for _ in range(4)]
+            assert statuses == [200, 200, 200, 429]
+            assert await sent(app, keys["ingest"], same, in_address=in_address) == 429
+            assert await sent(app, keys["ingest"], other, in_address=in_address) == 200
+
+    served(url, test, rate=0.001, burst=3)
+
+
+def test_other_keys_have_one_rate_from_all_addresses(url: str) -> None:
+    """A key that is not public has one rate, however many machines use it."""
+
+    async def test(app: Gateway, keys: dict[str, str]) -> None:
+        headers = {"Authorization": f"Bearer {keys['ask']}"}
+        statuses = [
+            (
+                await request(
+                    app, "POST", "/v1/tournaments/search/ask", {}, headers=headers, address=f"203.0.113.{number}"
+                )
+            ).status
+            for number in range(4)
+        ]
+        assert statuses == [200, 200, 200, 429]
+
+    served(url, test, rate=0.001, burst=3)
+
+
+@pytest.mark.parametrize("events", [900, 1001, 5000])
+def test_events_that_are_read_and_refused_count(url: str, events: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A client cannot have events parsed for less than its rate: too many in a request, or more than are left."""
+    parsed = []
+
+    def watched(body: bytes) -> list[Signal | Shown | str]:
+        parsed.append(body.count(b"query_id"))
+        return read_events(body)
+
+    monkeypatch.setattr(traffic, "read_events", watched)
+
+    async def test(app: Gateway, keys: dict[str, str]) -> None:
+        statuses = [await sent(app, keys["ingest"], "203.0.113.7", events) for _ in range(10)]
+        assert statuses[0] == (200 if events <= 1000 else 422)
+        assert statuses[1:] == [429] * 9
+        assert parsed == [events, events]  # the second one was read, and owes what was not left
+
+    served(url, test, rate=0.001, burst=1500)
+
+
+def test_wrong_keys_of_one_ipv6_network_are_counted_together(url: str) -> None:
+    """An attacker with a /64 network cannot try a wrong key from each of its addresses."""
+
+    async def test(app: Gateway, keys: dict[str, str]) -> None:
+        wrong = keys["ingest"][:-1] + "?"
+        assert [await sent(app, wrong, f"2001:db8::{number}") for number in range(4)] == [401, 401, 429, 429]
+        assert await sent(app, wrong, "2001:db8:0:1::1") == 401
+        assert await sent(app, keys["ingest"], "2001:db8::1") == 200
+
+    served(url, test, wrong_keys=0.001, wrong_keys_burst=2)

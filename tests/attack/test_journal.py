@@ -1,6 +1,7 @@
 """Nothing enters the journal that replay cannot take, and a tournament that is broken all the same can be repaired."""
 
 import json
+import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -60,6 +61,35 @@ def test_a_ticket_newer_than_the_restored_storage_is_unknown(url: str, tmp_path:
             assert t.health().failure is None
             assert t.ask().serve == "duel"
     assert all(finding.level == "ok" for finding in verify(copy))
+
+
+def test_a_ticket_is_never_credited_to_a_ranker_that_was_added_later(url: str, tmp_path: Path) -> None:
+    """After a restore, another ranker has the arm of the one that the ticket names: still unknown."""
+    copy, duel, ticket = load_state(url, tmp_path)
+    with begin(copy) as t:
+        t.add_rankers([f"other {number}" for number in range(20)])
+        for known in (ticket, duel):
+            assert t.tell(known, FIRST).status is Status.UNKNOWN
+            assert t.show(known, duel.interleave("abc", "cde", 3)) is Status.UNKNOWN
+        assert [event.kind for event in t.journal()] == ["created", "added"]
+        assert t.tell(duel_of_a_new_ranker(t), FIRST).status is Status.ACCEPTED  # its own ones count
+    assert all(finding.level == "ok" for finding in verify(copy))
+
+
+def test_a_ticket_of_another_duel_with_the_same_id_is_unknown(url: str, tmp_path: Path) -> None:
+    """A backup that is restored twice issues the same ids twice: a ticket counts for its own duel only."""
+    begin(url).close()
+    backup(url, tmp_path / "one.db")
+    shutil.copy(tmp_path / "one.db", tmp_path / "two.db")
+    with begin(f"sqlite:///{tmp_path}/one.db") as one, begin(f"sqlite:///{tmp_path}/two.db") as two:
+        duel, same_id = one.ask("q"), two.ask("r")
+        assert duel.id == same_id.id
+        assert duel.ticket is not None
+        for known in (duel, duel.ticket):
+            assert two.tell(known, FIRST).status is Status.UNKNOWN
+            assert two.show(known, duel.interleave("abc", "cde", 3)) is Status.UNKNOWN
+        assert two.tell(same_id, FIRST).status is Status.ACCEPTED
+        assert one.tell(duel, FIRST).status is Status.ACCEPTED
 
 
 def test_a_duel_of_another_tournament_is_unknown(url: str) -> None:

@@ -109,7 +109,7 @@ def test_a_step_that_fails_does_not_stop_the_others(
         duel = t.ask()
         keeper = t._maintenance
         monkeypatch.setattr(keeper, "resolve", lambda: 1 / 0)
-        monkeypatch.setattr(keeper, "guard", lambda: checked.append(1))
+        monkeypatch.setattr(keeper, "check_guardrails", lambda: checked.append(1))
         time.sleep(0.1)
         with caplog.at_level(logging.WARNING):
             for _ in range(8):
@@ -141,6 +141,50 @@ def test_failing_maintenance_is_seen_everywhere(url: str) -> None:
         assert client.post("/v1/tournaments/search/ask", {}).body["serve"] == "duel"
         time.sleep(1.5)
         assert sum("maintenance failed" in line for line in server.lines) == 1
+
+
+def test_the_maintenance_thread_survives_any_failure(
+    url: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A storage step or a tournament that raises anything stops neither the thread nor the others; logged once."""
+    with begin(url, expires_after=0.05) as t:
+        run_due = t._maintenance.run_due
+        monkeypatch.setattr(t.storage, "run_maintenance", lambda: 1 / 0)
+        monkeypatch.setattr(t._runtime.storage, "leads", lambda _: 1 / 0)
+        time.sleep(0.6)
+        assert sum("maintenance failed" in record.message for record in caplog.records) <= 2
+        monkeypatch.undo()
+        t.ask()
+        wait_for(lambda: t._runtime.counters.get("expired") == 1)
+        run_due()
+
+
+def test_sqlite_errors_of_the_storage_step_are_storage_errors(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error of SQLite while the log is folded into the file is raised as StorageError, which the thread survives."""
+    with begin(url) as t:
+        t.tell(t.ask(), rd.Outcome.FIRST)
+        monkeypatch.setattr("rankduel.live.storage.sqlite._CHECKPOINT_IDLE_SECONDS", 0.0)
+        storage: Any = t.storage
+        with monkeypatch.context() as patched:
+            patched.setattr(storage, "_writer", sqlite3.connect(":memory:"))
+            storage._writer.close()
+            storage._committed_at = 0.1
+            with pytest.raises(rd.StorageError, match="cannot write to"):
+                storage.run_maintenance()
+        assert t.tell(t.ask(), rd.Outcome.FIRST).status == "accepted"
+
+
+def test_maintenance_that_does_not_run_is_seen(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the cause: health says how long ago the last run was."""
+    monkeypatch.setattr("rankduel.live.storage.open_storages._MAINTENANCE_INTERVAL_SECONDS", 600.0)
+    monkeypatch.setattr("rankduel.live.runtime.runtime.MAINTENANCE_OVERDUE_SECONDS", 0.05)
+    with begin(url) as t:
+        t.run_maintenance()
+        assert t.maintenance_failure is None
+        time.sleep(0.06)
+        assert t.maintenance_failure == t.health().maintenance == "maintenance has not run for 0 s"
+        t.run_maintenance()
+        assert t.health().maintenance is None
 
 
 def test_a_page_without_documents_resolves(url: str) -> None:

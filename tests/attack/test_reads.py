@@ -15,14 +15,14 @@ import pytest
 from msgspec.json import encode
 
 from rankduel import Outcome
-from rankduel.dashboard.leaderboard import LEVEL, lines
+from rankduel.dashboard.leaderboard import INTERVAL_CONFIDENCE, leaderboard
 from rankduel.live import LiveDuel, LocalTournament, Standing, View, settings, standings, view_at
 from rankduel.service.app import CALLS, make_app
 from rankduel.service.auth.keys import LOOPBACK
 from rankduel.service.http.problems import Problem
 from rankduel.service.http.routing import Plain, Request
 from rankduel.service.read_pool import MAX_CACHED, MAX_CACHED_BYTES, MAX_WAITING, SWITCH_INTERVAL_SECONDS, ReadPool
-from rankduel.service.routes import duel_detail
+from rankduel.service.routes import browser, duel_detail
 from rankduel.service.routes.dashboard import Standings
 from rankduel.service.service import Service
 from service.servers import serving
@@ -487,7 +487,28 @@ def test_standings_are_encoded_as_their_type_says(url: str) -> None:
     async def test(service: Service) -> None:
         t = await service.tournament("t")
         view = t.view()
-        whole = Standings(rankers=lines(view), enough=view.enough, level=LEVEL)
+        whole = Standings(rankers=leaderboard(view), enough=view.enough, level=INTERVAL_CONFIDENCE)
         assert (await called(service, "standings", name="t")).text == encode(whole)
+
+    served(url, test)
+
+
+def test_readyz_watchers_and_metrics_copy_no_counters(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What runs on the event loop, or without a key, costs the same however many counters a tournament has."""
+
+    async def test(service: Service) -> None:
+        t = await service.tournament("t")
+        monkeypatch.setattr(LocalTournament, "health", lambda _: pytest.fail("all counters were folded"))
+        monkeypatch.setattr(LocalTournament, "counters", lambda _: pytest.fail("all counters were copied"))
+        assert (await called(service, "readyz")).text == b"ok\n"
+        assert b'rankduel_duels_total{tournament="t"' in (await called(service, "metrics")).text
+        stop = asyncio.Event()
+        changes = browser._changes(service, "", "t", stop)
+        assert b"retry" in await anext(changes)
+        assert b"change" in await anext(changes)
+        await service.tell(t, [(t.ask("q"), Outcome.FIRST)])
+        assert b"change" in await anext(changes)
+        stop.set()
+        assert [part async for part in changes] == []
 
     served(url, test)

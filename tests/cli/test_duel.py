@@ -32,7 +32,7 @@ def test_what_users_saw(tmp_path: Path) -> None:
         assert file["ndcg@10"].shape == file["regret"].shape == (3, 2, len(file["checkpoints"]))
         assert f"{file['ndcg@10'][0, :, -1].mean() / 20_000:.4f}" == f"{ndcg[0]:.4f}"
     assert (
-        "6 of 6 runs (6 kept)"
+        "6 of 6 runs (6 reused)"
         in run(*arguments, "--clicks", "perfect", "--horizon", "2e4", "--runs", "2", cwd=tmp_path).stderr
     )
 

@@ -90,7 +90,7 @@ def test_stopped_by_hand_it_goes_on(tmp_path: Path, uninterrupted: bytes) -> Non
     with np.load(part) as kept:
         assert 0 < kept["done"].sum() < len(kept["done"])
     again = run(*LONG, cwd=tmp_path)
-    assert "parts kept)" in again.stderr
+    assert "parts reused)" in again.stderr
     assert (tmp_path / "P.npz").read_bytes() == uninterrupted
     assert not part.exists()
 
@@ -102,7 +102,7 @@ def test_killed_it_goes_on(tmp_path: Path, uninterrupted: bytes) -> None:
         process.communicate(timeout=30)
     assert not (tmp_path / "P.npz").exists()
     again = run(*LONG, cwd=tmp_path)
-    assert "parts kept)" in again.stderr
+    assert "parts reused)" in again.stderr
     assert (tmp_path / "P.npz").read_bytes() == uninterrupted
 
 

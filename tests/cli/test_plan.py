@@ -17,7 +17,7 @@ def test_every_format_says_the_same_as_the_library(tmp_path: Path) -> None:
     table, text, rows = (run(*ARGUMENTS, *LATE, "--format", form, cwd=tmp_path) for form in ("table", "json", "csv"))
     assert table.returncode == text.returncode == rows.returncode == 0, table.stderr
     assert "8 of 8 runs, " in table.stderr
-    assert "8 of 8 runs (8 kept)" in text.stderr
+    assert "8 of 8 runs (8 reused)" in text.stderr
     told = rd.plan(problem="cycle2", daily_duels=10_000, deadline=3, runs=4, horizon=10**6, delay=LATE[1])
     assert table.stdout == f"{told}\n"
     report = json.loads(text.stdout)
@@ -51,5 +51,5 @@ def test_it_goes_on_where_it_was(tmp_path: Path, how: signal.Signals) -> None:
         assert "to go on, run the same command again: rankduel plan --problem cycle2 " in stderr
         assert "Traceback" not in stderr
     again = run(*long, cwd=tmp_path)
-    assert f"20 of 20 runs ({len(kept)} kept)" in again.stderr
+    assert f"20 of 20 runs ({len(kept)} reused)" in again.stderr
     assert kept.items() <= finished(tmp_path / "results").items()

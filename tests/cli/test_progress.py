@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cli.processes import on_terminal, plain, run, start
-from rankduel.cli.shared.progress import Moment, show_progress
+from rankduel.cli.shared.progress import ProgressState, show_progress
 
 # Two threads: two runs of MergeDTS end soon, and then both threads are busy with Uniform for days.
 ENDLESS = ["simulate", "cycle2", "--bandit", "MergeDTS", "--bandit", "Uniform", "--horizon", "1e13", "--runs", "3"]
@@ -65,7 +65,7 @@ def test_long_work_has_few_lines(monkeypatch: pytest.MonkeyPatch, capsys: pytest
     with show_progress() as show:
         for second in range(3 * 3600):
             now[0] = second
-            show(Moment(0.5, "1 of 2 runs", "3 duels", done=False))
+            show(ProgressState(0.5, "1 of 2 runs", "3 duels", done=False))
     lines = capsys.readouterr().err.splitlines()
     assert lines[0] == "1 of 2 runs, 3 duels"
     assert 100 < len(lines) < 200

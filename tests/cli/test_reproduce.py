@@ -41,12 +41,12 @@ def test_a_question(tmp_path: Path) -> None:
     }
     assert all(claim["id"].startswith("rq4-") for claim in json.loads((out / "claims.json").read_text()))
     again = run(*QUICK, cwd=tmp_path, without="matplotlib")
-    assert "24 of 24 runs (24 kept)" in again.stderr
+    assert "24 of 24 runs (24 reused)" in again.stderr
     assert again.stdout == ran.stdout
 
 
 @pytest.mark.parametrize(
-    ("arguments", "complaint"),
+    ("arguments", "warning"),
     [
         (("reproduce",), "which question? rq1, rq2,"),
         (("reproduce", "rq9"), "no question 'rq9'"),
@@ -59,13 +59,13 @@ def test_a_question(tmp_path: Path) -> None:
         (("bench", "worse.toml"), "worse.toml: unknown key bandit"),
     ],
 )
-def test_what_is_wrong_is_told_in_one_line(tmp_path: Path, arguments: tuple[str, ...], complaint: str) -> None:
+def test_what_is_wrong_is_told_in_one_line(tmp_path: Path, arguments: tuple[str, ...], warning: str) -> None:
     (tmp_path / "mine.toml").write_text(SPEC)
     (tmp_path / "bad.toml").write_text(SPEC.replace("Uniform", "Nobody"))
     (tmp_path / "worse.toml").write_text(SPEC.replace("bandits", "bandit"))
     ran = run(*arguments, cwd=tmp_path)
     assert ran.returncode == 2
-    assert complaint in ran.stderr
+    assert warning in ran.stderr
     assert ran.stderr.count("\n") == 1
 
 
@@ -90,7 +90,7 @@ def test_interrupted_it_goes_on_where_it_was(tmp_path: Path) -> None:
     assert "run the same command again: rankduel bench mine.toml" in stderr
     again = run(*command, cwd=tmp_path, without="matplotlib")
     assert again.returncode == 0, again.stderr
-    assert f"10 of 10 runs ({len(kept)} kept)" in again.stderr
+    assert f"10 of 10 runs ({len(kept)} reused)" in again.stderr
     assert kept.items() <= finished(tmp_path / "out").items()
     assert re.search(r"^\| Uniform \| 5 \| 400,000 \| [\d,]+ ± ", again.stdout, re.MULTILINE)
     assert "mine" in (tmp_path / "out" / "report.html").read_text()

@@ -41,7 +41,7 @@ def test_what_is_finished_is_kept_and_only_the_rest_computed(
 
     again = run(*LONG, cwd=tmp_path)
     assert again.returncode == 0
-    assert f"10 of 10 runs ({len(kept)} kept)" in again.stderr
+    assert f"10 of 10 runs ({len(kept)} reused)" in again.stderr
     assert len(finished(results)) == 10
     assert kept.items() <= finished(results).items()
     assert products(results) == products(uninterrupted)
@@ -66,7 +66,7 @@ def test_two_processes_share_a_folder(tmp_path: Path, uninterrupted: Path) -> No
     assert reports[0] == reports[1]
     assert products(tmp_path / "results") == products(uninterrupted)
     assert not list((tmp_path / "results").rglob(".*"))
-    assert "10 of 10 runs (10 kept)" in run(*LONG, cwd=tmp_path).stderr
+    assert "10 of 10 runs (10 reused)" in run(*LONG, cwd=tmp_path).stderr
 
 
 def test_a_finished_plan_says_the_same_again(uninterrupted: Path) -> None:

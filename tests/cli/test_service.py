@@ -15,7 +15,7 @@ import rankduel as rd
 from cli.processes import run
 from client.service import running
 from rankduel.cli import main
-from rankduel.cli.shared.config import ABOUT, Config, commented, read_config
+from rankduel.cli.shared.config import SETTING_HELP, Config, default_config_text, read_config
 from rankduel.live import storage_at
 from rankduel.live.admin.import_export import read_parquet
 from rankduel.service import ServiceSettings
@@ -323,14 +323,14 @@ def test_settings_are_checked(tmp_path: Path, text: str, message: str) -> None:
 
 def test_every_setting_is_explained_and_can_be_changed(tmp_path: Path) -> None:
     path = tmp_path / "rankduel.toml"
-    path.write_text(commented('sqlite:///a "strange"\\ name.db'))
+    path.write_text(default_config_text('sqlite:///a "strange"\\ name.db'))
     assert read_config(path) == Config('sqlite:///a "strange"\\ name.db', ServiceSettings())
     uncommented = path.read_text().replace("\n# ", "\n").splitlines()
     settings = [line for line in uncommented if " = " in line or line == "[service]"]
     path.write_text("\n".join(settings))  # every default can be read as it is written
     assert read_config(path).service == ServiceSettings()
-    assert len(settings) == 1 + len(ABOUT)
-    assert set(ABOUT) == {"storage", *ServiceSettings.__slots__}
+    assert len(settings) == 1 + len(SETTING_HELP)
+    assert set(SETTING_HELP) == {"storage", *ServiceSettings.__slots__}
 
 
 def test_the_storage_of_the_settings_is_used_by_all(folder: Path) -> None:

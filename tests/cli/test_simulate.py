@@ -57,10 +57,10 @@ def test_more_runs_and_bandits_compute_only_what_is_new(tmp_path: Path) -> None:
     old = finished(tmp_path / "results")
     assert len(old) == 3
     more = run("simulate", "cycle2", "--horizon", "1e4", "--runs", "5", cwd=tmp_path, without="matplotlib")
-    assert "5 of 5 runs (3 kept)" in more.stderr
+    assert "5 of 5 runs (3 reused)" in more.stderr
     bandits = ("--bandit", "MergeDTS(batch_size=16)", "--bandit", "Uniform")
     both = run("simulate", "cycle2", *bandits, "--horizon", "1e4", "--runs", "5", cwd=tmp_path, without="matplotlib")
-    assert "10 of 10 runs (5 kept)" in both.stderr
+    assert "10 of 10 runs (5 reused)" in both.stderr
     new = finished(tmp_path / "results")
     assert len(new) == 10
     assert old.items() <= new.items()
@@ -105,7 +105,7 @@ def test_a_damaged_run_is_computed_again(tmp_path: Path) -> None:
     flipped.write_bytes(content[:digit] + b"1" + content[digit + 1 :])
     again = run(*arguments, cwd=tmp_path)
     assert again.returncode == 0
-    assert "4 of 4 runs (1 kept)" in again.stderr
+    assert "4 of 4 runs (1 reused)" in again.stderr
     assert products(tmp_path / "results") == intact
 
 

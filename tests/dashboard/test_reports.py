@@ -13,19 +13,19 @@ from dashboard.tournaments import names, play
 from rankduel.bandits import REGISTRY
 from rankduel.dashboard import (
     Forecast,
+    duel_context,
+    explain_duel,
     fair_sides,
     forecast,
-    grid,
     harm,
-    known_of,
-    light,
-    lines,
+    health_status,
+    leaderboard,
     markdown,
+    preference_grid,
     ratings,
     report,
-    rule_of,
-    sentence,
-    why_they_met,
+    selection_rule,
+    summary_sentence,
 )
 from rankduel.dashboard.leaderboard import interval
 from rankduel.dashboard.ratings import Ratings
@@ -58,7 +58,7 @@ def test_a_view_has_the_numbers_of_the_tournament(t: LocalTournament) -> None:
     assert [tuple(row) for row in view.meetings.tolist()] == met
     stands = {one.ranker: [one.wins, one.losses, one.ties] for one in t.leaderboard()}
     assert dict(zip(view.names, view.records.tolist(), strict=True)) == stands
-    assert {line.ranker: [line.wins, line.losses, line.ties] for line in lines(view)} == stands
+    assert {line.ranker: [line.wins, line.losses, line.ties] for line in leaderboard(view)} == stands
     play(t, 500, TRUE.tolist(), seed=9)
     assert t.view().told == view.told + 500
 
@@ -106,22 +106,22 @@ def test_ratings_find_the_truth_and_harm_is_measured_against_the_baseline(t: Loc
 
 def test_a_grid_holds_every_duel_between_its_groups(t: LocalTournament) -> None:
     view = t.view()
-    order = [view.names.index(line.ranker) for line in lines(view)]
+    order = [view.names.index(line.ranker) for line in leaderboard(view)]
     wins = np.zeros((12, 12), int)
     for (won, lost), count in view.wins.items():
         wins[won, lost] += count
     wins = wins[np.ix_(order, order)]
-    whole = grid(view, 100)
+    whole = preference_grid(view, 100)
     assert (whole.group, whole.rankers) == (1, [view.names[arm] for arm in order])
     assert {(row, column): (won, lost) for row, column, won, lost, _ in whole.cells} == {
         (i, j): (wins[i, j], wins[j, i]) for i in range(12) for j in range(i + 1, 12)
     }
-    grouped = grid(view, 5)
+    grouped = preference_grid(view, 5)
     assert grouped.group == 3
     for row, column, won, lost, _ in grouped.cells:
         assert won == wins[3 * row : 3 * row + 3, 3 * column : 3 * column + 3].sum()
         assert lost == wins[3 * column : 3 * column + 3, 3 * row : 3 * row + 3].sum()
-    part = grid(view, 100, 4, 9)
+    part = preference_grid(view, 100, 4, 9)
     assert (part.rankers, part.first, part.total) == (whole.rankers[4:9], 4, 12)
     assert {tuple(cell) for cell in part.cells} == {
         (row - 4, column - 4, *more) for row, column, *more in whole.cells if row >= 4 and column < 9
@@ -178,29 +178,31 @@ def test_a_forecast_does_not_take_for_ever() -> None:
 def test_sentences(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/duels.db"
     with LocalTournament.create("t", rankers=names(3), storage=url, delta=0.05, seed=1) as t:
-        assert sentence(t.view(), None, 0) == "Not a single outcome yet: 3 of 3 rankers remain."
+        assert summary_sentence(t.view(), None, 0) == "Not a single outcome yet: 3 of 3 rankers remain."
         t.tell(t.ask(), rd.Outcome.FIRST)
         view, lead = t.view(), t.champion
-        assert sentence(view, None, 0) == f"3 of 3 rankers remain; {lead} leads after 1 duels."
-        told = sentence(view, Forecast(212_345, 1, 2, 5), per_day=105_000)
+        assert summary_sentence(view, None, 0) == f"3 of 3 rankers remain; {lead} leads after 1 duels."
+        told = summary_sentence(view, Forecast(212_345, 1, 2, 5), per_day=105_000)
         end = "about 210,000 duels, 2 days at today's traffic, to a decision with 95 % certainty."
         assert told == f"3 of 3 rankers remain; {lead} leads; {end}"
-        assert "cannot be foreseen" in sentence(view, Forecast(None, None, None, 0), 1)
-        assert sentence(view, None, 0, failing=True).startswith("It has failed, and users see the baseline;")
+        assert "cannot be foreseen" in summary_sentence(view, Forecast(None, None, None, 0), 1)
+        assert summary_sentence(view, None, 0, failing=True).startswith("It has failed, and users see the baseline;")
 
         t.pause()
-        assert sentence(t.view(), None, 0).startswith("Paused. 3 of 3")
+        assert summary_sentence(t.view(), None, 0).startswith("Paused. 3 of 3")
         t.start()
         play(t, 20_000, [2.0, 0.0, 0.0])
-        assert sentence(t.view(), None, 0).startswith("Decided with 95 % certainty: ranker-0 is the best of 3 rankers")
+        assert summary_sentence(t.view(), None, 0).startswith(
+            "Decided with 95 % certainty: ranker-0 is the best of 3 rankers"
+        )
         t.stop()
-        assert sentence(t.view(), None, 0).startswith("Decided")
+        assert summary_sentence(t.view(), None, 0).startswith("Decided")
 
 
 @pytest.mark.parametrize("bandit", REGISTRY)
 def test_why_two_rankers_met(bandit: str, tmp_path: Path) -> None:
     """What is said was so when the duel was asked for, whatever has happened since."""
-    assert "choice of" not in rule_of(bandit)
+    assert "choice of" not in selection_rule(bandit)
     with LocalTournament.create(
         "t", rankers=names(6), storage=f"sqlite:///{tmp_path}/duels.db", bandit=bandit, seed=1
     ) as t:
@@ -215,7 +217,7 @@ def test_why_two_rankers_met(bandit: str, tmp_path: Path) -> None:
     assert then.wins == before.wins
     pair = row.first, row.second
     won, lost = before.wins.get(pair, 0), before.wins.get(pair[::-1], 0)
-    why, known = why_they_met(then, row), known_of(then, row)
+    why, known = explain_duel(then, row), duel_context(then, row)
     assert why.startswith(f"After 500 outcomes, {len(before.alive)} of 6 rankers were left.")
     if duel.first == duel.second:  # while SparringUCB1 waits for outcomes, all its duels are the same
         assert f"Both choices fell on {duel.first}" in why
@@ -226,7 +228,7 @@ def test_why_two_rankers_met(bandit: str, tmp_path: Path) -> None:
     assert (f"{before.names[before.champion]} led." in why) == (before.champion in pair)
     assert ("in batch" in why) == (before.batches is not None)
     assert ("was drawn with a chance of" in why) == (row.first_propensity is not None)
-    board = [line.ranker for line in lines(before)]
+    board = [line.ranker for line in leaderboard(before)]
     assert (known.told, known.wins, known.losses, known.ties) == (500, won, lost, 0)
     assert (known.first.ranker, known.second.ranker) == (duel.first, duel.second)
     assert (board[known.first_place - 1], board[known.second_place - 1]) == (duel.first, duel.second)
@@ -236,10 +238,10 @@ def test_a_nemesis_is_named_where_it_is_one(tmp_path: Path) -> None:
     with LocalTournament.create("t", rankers=names(3), storage=f"sqlite:///{tmp_path}/duels.db", seed=1) as t:
         view = replace(t.view(), told=100, wins={(0, 1): 9, (1, 0): 3, (2, 1): 30, (1, 2): 28, (2, 0): 1})
     clearly, hardly = (DuelRow(1, 1, None, None, first, 1, None, None, 0.0, 1.0) for first in (0, 2))
-    assert "Nobody that was left had beaten ranker-1 more clearly than ranker-0." in why_they_met(view, clearly)
-    assert "Nobody that was left" not in why_they_met(view, hardly)
-    assert "too long ago" in why_they_met(None, hardly)
-    alone = why_they_met(view, clearly._replace(second=0))
+    assert "Nobody that was left had beaten ranker-1 more clearly than ranker-0." in explain_duel(view, clearly)
+    assert "Nobody that was left" not in explain_duel(view, hardly)
+    assert "too long ago" in explain_duel(None, hardly)
+    alone = explain_duel(view, clearly._replace(second=0))
     assert "Both choices fell on ranker-0, which met itself." in alone
 
 
@@ -270,18 +272,20 @@ def test_sides_that_are_not_even_are_found(t: LocalTournament) -> None:
 
 def test_lights(t: LocalTournament) -> None:
     view, well = t.view(), t.health()
-    assert light(view, well).state == "good"
-    assert light(view, replace(well, failure="OSError: disk full")).state == "bad"
+    assert health_status(view, well).state == "good"
+    assert health_status(view, replace(well, failure="OSError: disk full")).state == "bad"
     lost = replace(well, counts=replace(well.counts, told=300, expired=700))
-    assert "Only 30% of the duels were told in time" in light(view, lost).reasons[0]
+    assert "Only 30% of the duels were told in time" in health_status(view, lost).reasons[0]
     assert fair_sides(replace(well, outcomes={"first": 500, "second": 510})) == 1
-    assert light(view, replace(well, outcomes={"first": 700, "second": 300})).state == "warning"
+    assert health_status(view, replace(well, outcomes={"first": 700, "second": 300})).state == "warning"
     paused = replace(view, status="paused")
     rail = Event(7, 0.0, "paused", {"by": "guardrail", "reason": "error on 40 of 400 pages"})
-    told = light(paused, well, rail).reasons
+    told = health_status(paused, well, rail).reasons
     assert told == ["A guardrail has paused it: error on 40 of 400 pages. Users see the baseline."]
     assert (
-        light(paused, well, rail._replace(body={"by": "ann", "reason": ""})).reasons[0].startswith("ann has paused it.")
+        health_status(paused, well, rail._replace(body={"by": "ann", "reason": ""}))
+        .reasons[0]
+        .startswith("ann has paused it.")
     )
 
 

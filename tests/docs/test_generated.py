@@ -58,6 +58,24 @@ def test_stale_missing_and_foreign_pages_are_noticed(
     assert not (pages / "old.md").exists()
 
 
+def test_an_option_listed_twice_is_noticed(
+    generate: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pages = tmp_path / "docs" / "bandits"
+    pages.parent.mkdir()
+    monkeypatch.setattr(generate, "PAGES", pages)
+    assert generate.main([]) == 0
+    page = (ROOT / "docs" / "cli.md").read_text()
+    (pages.parent / "cli.md").write_text(page)
+    assert generate.main(["--check"]) == 0
+
+    row = "| `--seed S` | same seed, same numbers | 0 |\n"
+    assert row in page
+    (pages.parent / "cli.md").write_text(page.replace(row, row + "| `--engine E` | again | |\n", 1))
+    assert generate.main(["--check"]) == 1
+    assert capsys.readouterr().err == "docs/cli.md: simulate: --engine is listed twice\n"
+
+
 GOOD = """Play.
 
     Idea

@@ -58,7 +58,7 @@ def test_every_bandit_hears_the_same_evidence(spec: str) -> None:
         bandit.tell(duel, rd.Outcome.FIRST if first_won else rd.Outcome.SECOND)
         winner, loser = (duel.first, duel.second) if first_won else (duel.second, duel.first)
         for arm, other in ((winner, loser), (loser, winner)):
-            twin.hear(arm, arm == winner, int(wins[arm, other]), int(wins[other, arm]))
+            twin.record_bets(arm, arm == winner, int(wins[arm, other]), int(wins[other, arm]))
         wins[winner, loser] += 1
         if twin.enough(loser):
             gone.append(loser)
@@ -74,7 +74,7 @@ def test_the_evidence_against_the_best_arm_is_a_supermartingale(p: float) -> Non
         certificate, wins = Certificate(1, 0.01), np.zeros((2, 2), np.int64)
         for k, won in enumerate(course):
             opponent = k % 2
-            certificate.hear(0, won, int(wins[opponent, 0]), int(wins[opponent, 1]), guess=0.3, trust=20)
+            certificate.record_bets(0, won, int(wins[opponent, 0]), int(wins[opponent, 1]), guess=0.3, trust=20)
             wins[opponent, 0 if won else 1] += 1
         mean += math.exp(certificate.against(0)) * p ** sum(course) * (1 - p) ** (12 - sum(course))
     assert mean <= 1 + 1e-12

@@ -10,13 +10,13 @@ from scipy import stats
 import rankduel as rd
 from rankduel.lab import Measured, Series, Study, certified_specs, run
 from rankduel.lab.certified_tables import (
-    bound_of,
     delta_of,
-    end_of,
-    highest_chance,
-    promise_table,
+    final_regret,
+    guarantee_table,
+    oracle_regret,
     regret_table,
     regret_until,
+    upper_limit,
 )
 from rankduel.lab.report import panel_tables
 from rankduel.lab.sources import Sources
@@ -42,21 +42,21 @@ def test_the_specs_name_bandits_and_problems_that_exist(name: str) -> None:
     assert spec.question.endswith("?")
     sources = Sources(None)
     for scale in SCALES:
-        cells = spec.cells(scale, sources)
-        assert len({cell.name for cell in cells}) == len(cells)
+        experiments = spec.experiments(scale, sources)
+        assert len({each.name for each in experiments}) == len(experiments)
 
 
 def test_a_matrix_is_found_in_the_folder_of_data(tmp_path: Path) -> None:
     spec = certified_specs()["certified-matrices"]
     with pytest.raises(ValueError, match=r"no problem 'matrices/.*\.npz'"):
-        spec.cells("smoke", Sources(None))
+        spec.experiments("smoke", Sources(None))
     (tmp_path / "matrices").mkdir()
     for matrix in spec.parts[0].sweep["matrix"]:
         rd.problems.cycle2().save(tmp_path / "matrices" / f"{matrix}.npz")
-    cell = spec.cells("smoke", Sources(tmp_path))[0]
-    assert (cell.source.title, cell.source.origin) == (cell.panel, "data")
-    assert cell.source.told == f"data: {cell.panel}.npz"
-    assert cell.experiment.problem == rd.problems.cycle2()
+    each = spec.experiments("smoke", Sources(tmp_path))[0]
+    assert (each.source.title, each.source.origin) == (each.panel, "data")
+    assert each.source.description == f"data: {each.panel}.npz"
+    assert each.experiment.problem == rd.problems.cycle2()
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +79,7 @@ def test_the_bound_stands_beside_the_regret(study: Study) -> None:
     (measured, _) = study.measured.values()
     certified, uniform = measured.series.values()
     bound = rd.oracle_bound(rd.problems.cycle2(), 0.05)
-    assert bound_of(measured, 0.05) == pytest.approx(bound)
+    assert oracle_regret(measured, 0.05) == pytest.approx(bound)
     assert (delta_of(certified), delta_of(uniform)) == (0.05, 0.01)
     table = regret_table("", [measured])
     row = dict(zip(table.head, table.rows[0], strict=True))
@@ -98,11 +98,11 @@ def test_the_bound_stands_beside_the_regret(study: Study) -> None:
 def test_regret_beyond_the_horizon_is_known_only_of_runs_that_ended(study: Study) -> None:
     certified, uniform = next(iter(study.measured.values())).series.values()
     assert regret_until(uniform, 10**5) is None
-    assert end_of(uniform) is None
+    assert final_regret(uniform) is None
     assert regret_until(certified, 10**5) is not None
     some = replace(certified, converged_at=np.array([5000, -1, 4000]))
     assert regret_until(some, 10**5) is None
-    assert end_of(some) is None
+    assert final_regret(some) is None
 
 
 def _series(best_left: list[int], left: list[int], converged_at: list[int]) -> Series:
@@ -128,7 +128,7 @@ def _series(best_left: list[int], left: list[int], converged_at: list[int]) -> S
 def test_the_promise_counts_runs_that_lost_any_of_the_best() -> None:
     """Of two best arms: both end together, one is lost, both are there with a third, both go on, both are lost."""
     series = _series([2, 1, 2, 2, 0], [2, 1, 3, 2, 1], [500, 600, 700, -1, 650])
-    table = promise_table("", [Measured({"n_best": 2, "delay": None, "problem": "two"}, {"A": series})])
+    table = guarantee_table("", [Measured({"n_best": 2, "delay": None, "problem": "two"}, {"A": series})])
     row = dict(zip(table.head, table.rows[0], strict=True))
     assert (row["a best arm lost"], row["share"], row["all best lost"]) == ("2", "40.00%", "1")
     assert row["ended with the best alone"] == "1"
@@ -138,4 +138,4 @@ def test_the_promise_counts_runs_that_lost_any_of_the_best() -> None:
 @pytest.mark.parametrize(("times", "runs"), [(0, 20), (3, 20), (19, 20), (20, 20), (0, 10_000), (437, 10_000)])
 def test_the_highest_chance_is_clopper_and_pearsons(times: int, runs: int) -> None:
     expected = 1.0 if times == runs else stats.beta.ppf(0.95, times + 1, runs - times)
-    assert highest_chance(times, runs) == pytest.approx(expected, rel=1e-6)
+    assert upper_limit(times, runs) == pytest.approx(expected, rel=1e-6)

@@ -10,7 +10,7 @@ import pytest
 import rankduel as rd
 from lab.fakes import measured, series
 from rankduel.lab import CLAIMS, Measured, Series, judge, paper_specs, run
-from rankduel.lab.judging import as_often, different
+from rankduel.lab.judging import different, same_rate
 from rankduel.lab.specs import Scale
 
 
@@ -100,9 +100,9 @@ def test_a_bandit_that_eliminates_the_best_turns_its_claims_red() -> None:
 
 def test_fishers_test() -> None:
     # By hand: 0 of 50 against 5 of 50 has a two-sided chance of 2 * C(50, 5) / C(100, 5) = 0.0563.
-    assert as_often(0, 50, 5, 50) == "holds"
-    assert as_often(0, 50, 6, 50) == "does not hold"  # 0.0267
-    assert as_often(0, 49, 6, 50) == "not testable here"
+    assert same_rate(0, 50, 5, 50) == "holds"
+    assert same_rate(0, 50, 6, 50) == "does not hold"  # 0.0267
+    assert same_rate(0, 49, 6, 50) == "not testable here"
 
 
 def test_a_bandit_that_plays_at_random_turns_its_claims_red(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -42,8 +42,8 @@ def test_only_what_is_missing_is_computed(tmp_path: Path, plan: Experiment, monk
     again = execute(plan.units, store, watch=seen.append)
     assert played == missing
     assert curves(again) == expected
-    assert (seen[0].kept, seen[0].done, seen[0].duels) == (8, 8, 0)
-    assert (seen[-1].kept, seen[-1].done, seen[-1].total, seen[-1].share) == (8, 10, 10, 1.0)
+    assert (seen[0].reused, seen[0].done, seen[0].duels) == (8, 8, 0)
+    assert (seen[-1].reused, seen[-1].done, seen[-1].total, seen[-1].share) == (8, 10, 10, 1.0)
 
 
 def test_a_unit_of_two_experiments_is_computed_once(tmp_path: Path, plan: Experiment) -> None:

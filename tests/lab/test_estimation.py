@@ -82,8 +82,8 @@ def test_symmetry_is_exact_and_faithful_counts_are_whole() -> None:
 @pytest.mark.parametrize("n_duels", [1, 20, 37, 1000])
 def test_every_pair_has_its_duels(n_duels: int, faithful: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Many parts: together they have the duels asked for, and stratified ones no query more than once too often."""
-    monkeypatch.setattr("rankduel.lab.estimation._PART", 50)
-    monkeypatch.setattr(Estimation, "_LEAST", 1)
+    monkeypatch.setattr("rankduel.lab.estimation._DUELS_PER_PART", 50)
+    monkeypatch.setattr(Estimation, "_MIN_DUELS_PER_PAIR_AND_PART", 1)
     estimation = Estimation(SearchWorld(SMALL), duels=n_duels, faithful=faithful, seed=1)
     parts = estimation._parts
     assert len(parts) > (1 if n_duels > 1 else 0)
@@ -99,8 +99,8 @@ def test_every_pair_has_its_duels(n_duels: int, faithful: bool, monkeypatch: pyt
 
 @pytest.mark.parametrize("faithful", [False, True])
 def test_the_number_of_jobs_does_not_matter(faithful: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rankduel.lab.estimation._PART", 500)
-    monkeypatch.setattr(Estimation, "_LEAST", 1)
+    monkeypatch.setattr("rankduel.lab.estimation._DUELS_PER_PART", 500)
+    monkeypatch.setattr(Estimation, "_MIN_DUELS_PER_PAIR_AND_PART", 1)
     wins = [
         rd.estimate_preferences(SMALL, duels=500, faithful=faithful, seed=4, jobs=jobs).wins.tolist() for jobs in (1, 3)
     ]
@@ -114,8 +114,8 @@ class Enough(Exception):  # noqa: N818 - nothing is wrong
 
 
 def test_what_was_interrupted_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rankduel.lab.estimation._PART", 2000)
-    monkeypatch.setattr(Estimation, "_LEAST", 1)
+    monkeypatch.setattr("rankduel.lab.estimation._DUELS_PER_PART", 2000)
+    monkeypatch.setattr(Estimation, "_MIN_DUELS_PER_PAIR_AND_PART", 1)
     world, kept = SearchWorld(SMALL), tmp_path / "kept"
     whole = Estimation(world, duels=3000).run()
     shown: list[Progress] = []
@@ -129,7 +129,7 @@ def test_what_was_interrupted_goes_on(tmp_path: Path, monkeypatch: pytest.Monkey
         Estimation(world, duels=3000).run(checkpoint=kept, watch=some)
     again: list[Progress] = []
     estimate = Estimation(world, duels=3000).run(checkpoint=kept, watch=again.append, jobs=2)
-    assert again[0].kept >= 5
+    assert again[0].reused >= 5
     assert again[0].share > 0
     assert again[-1].share == pytest.approx(1)
     assert again[-1].done == again[-1].total == shown[0].total

@@ -73,7 +73,7 @@ def test_the_same_numbers_however_they_are_computed(tmp_path: Path) -> None:
     once = rd.plan(8, out=tmp_path, **options)
     assert len(list((tmp_path / "runs").glob("*.json"))) == 12
     seen: list[int] = []
-    again = rd.plan(8, out=tmp_path, jobs=2, watch=lambda progress: seen.append(progress.kept), **options)
+    again = rd.plan(8, out=tmp_path, jobs=2, watch=lambda progress: seen.append(progress.reused), **options)
     assert seen == [12]
     assert once == again
     assert once != rd.plan(8, **options | {"seed": 4})

@@ -52,7 +52,7 @@ def report(studies: list[Study], folder: Path) -> Report:
 def test_every_question_runs_and_every_claim_is_judged(studies: list[Study]) -> None:
     assert [study.spec.name for study in studies] == list(paper_specs())
     for study in studies:
-        assert study.measured.keys() == study.results.keys() == {cell.name for cell in study.cells}
+        assert study.measured.keys() == study.results.keys() == {each.name for each in study.experiments}
         for table in panel_tables(study):
             assert table.rows
             assert {len(row) for row in table.rows} == {len(table.head)}
@@ -185,7 +185,7 @@ def test_without_matplotlib_there_is_a_report_all_the_same(
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     report = write_report([study for study in studies if study.spec.name == "rq4"], tmp_path)
-    assert "pip install 'rankduel[lab]'" in report.complaints[0]
+    assert "pip install 'rankduel[lab]'" in report.warnings[0]
     assert "<figure" not in report.page.read_text()
 
 

@@ -23,10 +23,10 @@ def test_the_papers_specs_name_bandits_and_problems_that_exist(name: str, scale:
     assert spec.title
     assert spec.question.endswith("?")
     assert spec.where.startswith("Section ")
-    cells = spec.cells(scale, sources)
-    assert len({cell.name for cell in cells}) == len(cells)
-    for cell in cells:
-        assert len(set(cell.labels)) == len(cell.labels) == len(cell.experiment.bandits)
+    experiments = spec.experiments(scale, sources)
+    assert len({each.name for each in experiments}) == len(experiments)
+    for each in experiments:
+        assert len(set(each.labels)) == len(each.labels) == len(each.experiment.bandits)
 
 
 def test_the_paper_scale_is_the_papers(sources: Sources) -> None:
@@ -34,7 +34,7 @@ def test_the_paper_scale_is_the_papers(sources: Sources) -> None:
     for name, (horizon, runs) in (wanted | {"rq7": (10**7, 100)}).items():
         scale = paper_specs()[name].scales["paper"]
         assert (scale.horizon, scale.runs) == (horizon, runs)
-    swept = {cell.part: cell.labels for cell in paper_specs()["rq7"].cells("paper", sources)}
+    swept = {each.part: each.labels for each in paper_specs()["rq7"].experiments("paper", sources)}
     assert swept["alpha"] + swept["alpha-low"] == tuple(f"alpha=0.8**{power}" for power in range(10))
     assert swept["batch"] == ("M=2", "M=4", "M=8", "M=16")
     assert swept["c"] == ("C=400", "C=4000", "C=40000", "C=400000", "C=4000000", "C=4726908")
@@ -47,7 +47,7 @@ def test_stand_ins_have_the_size_of_what_they_stand_for(sources: Sources) -> Non
             found = sources.find(f"{dataset}_{kind}")
             assert found.problem.n_arms == n_arms
             assert found.origin == "stand-in"
-            assert found.told.startswith("stand-in: ")
+            assert found.description.startswith("stand-in: ")
     useless = sources.find("yahoo_navigational").problem
     assert isinstance(useless, rd.PreferenceMatrix)
     assert (useless.probabilities.max(axis=1) == 0.5).sum() == 181  # beat nobody
@@ -62,7 +62,11 @@ def test_a_matrix_of_the_users_drops_in(tmp_path: Path, monkeypatch: pytest.Monk
     assert data_folder(None) == tmp_path
     mine = Sources(data_folder(None))
     found = mine.find("mslr_navigational")
-    assert (found.origin, found.told, found.title) == ("data", "data: mslr_navigational.npz", "MSLR-Navigational")
+    assert (found.origin, found.description, found.title) == (
+        "data",
+        "data: mslr_navigational.npz",
+        "MSLR-Navigational",
+    )
     assert found.problem == rd.problems.web_search(seed=5)
     assert mine.find("mslr_informational").origin == mine.find("mslr_non_condorcet").origin == "data"
     assert mine.find("mslr_non_condorcet").problem.n_arms == 32
@@ -85,12 +89,12 @@ SHORT = 'problems = ["cycle2", "cycle"]\nbandits = ["MergeDTS", "RMED1"]\nhorizo
 
 
 def test_a_spec_in_four_lines(tmp_path: Path, sources: Sources) -> None:
-    cells = load_spec(written(tmp_path, SHORT)).cells(None, sources, seed=7)
-    assert [(cell.name, cell.labels) for cell in cells] == [
+    experiments = load_spec(written(tmp_path, SHORT)).experiments(None, sources, seed=7)
+    assert [(each.name, each.labels) for each in experiments] == [
         ("cycle2", ("MergeDTS", "RMED1")),
         ("cycle", ("MergeDTS", "RMED1")),
     ]
-    assert {(c.experiment.horizon, c.experiment.runs, c.experiment.seed) for c in cells} == {(10_000, 3, 7)}
+    assert {(c.experiment.horizon, c.experiment.runs, c.experiment.seed) for c in experiments} == {(10_000, 3, 7)}
 
 
 def test_sweeps_over_problems_and_bandits(tmp_path: Path, sources: Sources) -> None:
@@ -108,7 +112,7 @@ def test_sweeps_over_problems_and_bandits(tmp_path: Path, sources: Sources) -> N
             """,
         )
     )
-    five, six = spec.cells(None, sources)
+    five, six = spec.experiments(None, sources)
     assert (five.name, six.name, six.experiment.problem.n_arms) == ("grid-5", "grid-6", 6)
     assert five.labels == ("MergeDTS, alpha=0.8**2", "MergeDTS, alpha=0.5", "Uniform")
     assert five.experiment.bandits == ("MergeDTS(alpha=0.8**2)", "MergeDTS(alpha=0.5)", "Uniform")
@@ -117,12 +121,12 @@ def test_sweeps_over_problems_and_bandits(tmp_path: Path, sources: Sources) -> N
 def test_a_file_beside_the_spec_is_a_problem(tmp_path: Path, sources: Sources) -> None:
     rd.problems.cycle2().save(tmp_path / "mine.csv")
     spec = load_spec(written(tmp_path, 'problems = ["mine.csv"]\nbandits = ["Uniform"]'))
-    (cell,) = spec.cells(None, sources)
-    assert cell.experiment.problem == rd.problems.cycle2()
+    (each,) = spec.experiments(None, sources)
+    assert each.experiment.problem == rd.problems.cycle2()
 
 
 @pytest.mark.parametrize(
-    ("text", "complaint"),
+    ("text", "warning"),
     [
         ("problems = [", "not TOML"),
         (SHORT + "horizont = 5", "unknown key horizont, expected one of name, title"),
@@ -141,13 +145,13 @@ def test_a_file_beside_the_spec_is_a_problem(tmp_path: Path, sources: Sources) -
         (SHORT + "[[figure]]\npart = 'x'\nacross = 'a'\nquantity = 'q'", "quantity must be regret or cpu, got 'q'"),
     ],
 )
-def test_a_mistake_is_named_with_its_file(tmp_path: Path, text: str, complaint: str) -> None:
-    with pytest.raises(ValueError, match=rf"mine\.toml: .*{complaint}"):
+def test_a_mistake_is_named_with_its_file(tmp_path: Path, text: str, warning: str) -> None:
+    with pytest.raises(ValueError, match=rf"mine\.toml: .*{warning}"):
         load_spec(written(tmp_path, text))
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "complaint"),
+    ("old", "new", "warning"),
     [
         ("RMED1", "RMED7", "part 'cycle2': unknown bandit 'RMED7'"),
         ('"RMED1"', '"MergeDTS(alfa=1)"', "MergeDTS has no option 'alfa'"),
@@ -157,34 +161,34 @@ def test_a_mistake_is_named_with_its_file(tmp_path: Path, text: str, complaint: 
     ],
 )
 def test_what_does_not_exist_is_named_with_its_part(
-    tmp_path: Path, old: str, new: str, complaint: str, sources: Sources
+    tmp_path: Path, old: str, new: str, warning: str, sources: Sources
 ) -> None:
     spec = load_spec(written(tmp_path, SHORT.replace(old, new)))
-    with pytest.raises(ValueError, match=rf"mine\.toml: .*{complaint}"):
-        spec.cells(None, sources)
+    with pytest.raises(ValueError, match=rf"mine\.toml: .*{warning}"):
+        spec.experiments(None, sources)
 
 
 def test_an_unknown_scale(sources: Sources) -> None:
     spec: Spec = paper_specs()["rq4"]
     with pytest.raises(ValueError, match=r"rq4\.toml: no scale 'huge', expected one of smoke, small, paper"):
-        spec.cells("huge", sources)
+        spec.experiments("huge", sources)
 
 
 def test_a_delay_may_be_swept(tmp_path: Path, sources: Sources) -> None:
     path = tmp_path / "late.toml"
     part = 'problem = "cycle2"\ndelay = "Fixed(duels={late})"\nsweep = { late = [0, 100] }\n'
     path.write_text(f'bandits = ["MergeDTS"]\n[[part]]\n{part}')
-    cells = load_spec(path).cells(None, sources)
-    assert [(cell.name, cell.experiment.delay) for cell in cells] == [
+    experiments = load_spec(path).experiments(None, sources)
+    assert [(each.name, each.experiment.delay) for each in experiments] == [
         ("cycle2-0", rd.delays.Fixed(0)),
         ("cycle2-100", rd.delays.Fixed(100)),
     ]
     path.write_text(path.read_text().replace("Fixed(duels", "Fixed(days"))
     with pytest.raises(ValueError, match=r"late\.toml: part 'cycle2': Fixed\(days=0\): .*options of Fixed: duels"):
-        load_spec(path).cells(None, sources)
+        load_spec(path).experiments(None, sources)
 
 
 def test_the_spec_of_the_page_on_late_feedback(sources: Sources) -> None:
-    cells = load_spec(Path(__file__).parents[2] / "docs" / "late.toml").cells(None, sources)
-    assert len(cells) == 21
-    assert all(cell.experiment.delay is not None for cell in cells)
+    experiments = load_spec(Path(__file__).parents[2] / "docs" / "late.toml").experiments(None, sources)
+    assert len(experiments) == 21
+    assert all(each.experiment.delay is not None for each in experiments)

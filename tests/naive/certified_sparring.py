@@ -17,7 +17,9 @@ class Certificate:
         self.delta = delta
         self.cap = cap  # of q; the rule is 1/2
 
-    def hear(self, arm: int, won: bool, wins: int, losses: int, *, guess: float = 0.5, trust: float = 1000.0) -> None:
+    def record_bets(
+        self, arm: int, won: bool, wins: int, losses: int, *, guess: float = 0.5, trust: float = 1000.0
+    ) -> None:
         """One duel of an arm, before it is counted."""
         for k in range(4):
             if k < 3:
@@ -126,8 +128,8 @@ class CertifiedSparring(Naive):
             return
         won, lost = int(self.wins[winner, loser]), int(self.wins[loser, winner])
         expected, trust = self.predict(winner, loser), self.trust
-        self.certificate.hear(winner, True, won, lost, guess=expected, trust=trust)
-        self.certificate.hear(loser, False, lost, won, guess=1 - expected, trust=trust)
+        self.certificate.record_bets(winner, True, won, lost, guess=expected, trust=trust)
+        self.certificate.record_bets(loser, False, lost, won, guess=1 - expected, trust=trust)
         if 0 < won + lost <= 4:
             self.strayed += (won - (won + lost) * expected) * (1 - expected)
             self.early += won + lost

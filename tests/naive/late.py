@@ -53,16 +53,16 @@ class Late:
             if self.in_flight is None or len(self.flight) < self.in_flight:
                 duel = self.bandit.ask()
                 self.shown.append((duel.first, duel.second))
-                self.flight.append(self.take_off(page, duel))
+                self.flight.append(self.start_duel(page, duel))
             else:
                 if page > self.fresh_until:
                     self.champion = self.bandit.champion
                     self.fresh_until = page + max(1000, self.bandit.n_arms)
                 self.shown.append((self.champion, self.champion))
                 self.waited += 1
-            self.hear(page)
+            self.deliver_outcomes(page)
 
-    def take_off(self, page: int, duel: Duel) -> tuple[int, int, Duel, Outcome | None]:
+    def start_duel(self, page: int, duel: Duel) -> tuple[int, int, Duel, Outcome | None]:
         """Draw who won, how late that is told, and whether at all."""
         outcome: Outcome | None = self.coin(duel)
         late = self.law(self.draw)
@@ -72,7 +72,7 @@ class Late:
             outcome, late = None, self.timeout
         return page + late, duel.number, duel, outcome
 
-    def hear(self, page: int) -> None:
+    def deliver_outcomes(self, page: int) -> None:
         """Tell what is due by now, the oldest first."""
         for one in sorted(self.flight, key=lambda one: one[:2]):
             due, number, duel, outcome = one

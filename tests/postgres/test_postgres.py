@@ -18,7 +18,7 @@ from postgres.server import Server
 from rankduel.live import DuelRow, LocalTournament, storage_at
 from rankduel.live.runtime.state import State
 from rankduel.live.runtime.tickets import Tickets
-from rankduel.live.storage.contract import Created, KeyRow, Tell
+from rankduel.live.storage.contract import Change, Created, KeyRow, Tell
 from rankduel.live.storage.postgres import PostgresStorage
 
 FIRST, TIE = rd.Outcome.FIRST, rd.Outcome.TIE
@@ -76,7 +76,7 @@ def test_another_version_is_refused(url: str) -> None:
         storage_at(url, own=False)
     create(url).close()
     storage_at(url, own=False).close()
-    for schema, advice in ((2, "install a newer one"), (0, "upgrade the storage")):
+    for schema, advice in ((2, "install a newer one"), (0, "run `rankduel storage upgrade`")):
         with sql(url) as connection:
             connection.execute("UPDATE facts SET value = %s WHERE name = 'schema'", (str(schema),))
         with pytest.raises(rd.StorageError, match=f"has schema {schema}, this version of rankduel reads 1: {advice}"):
@@ -192,6 +192,25 @@ def test_a_ranker_that_another_process_has_just_added(url: str, monkeypatch: pyt
         assert two.ask("q") == duel
 
 
+def test_processes_together_do_not_exceed_the_limit_of_rankers(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The limit is checked under the lock of the tournament; what else is in the transaction is written."""
+    monkeypatch.setattr("rankduel.live.settings.MAX_RANKERS", 10)
+    monkeypatch.setattr("rankduel.live.storage.open_storages._MAINTENANCE_INTERVAL_SECONDS", 600.0)
+    with create(url) as one, create(other(url)) as two:
+        one.add_rankers(["e", "f", "g", "h"])
+        assert two.rankers == NAMES
+        with pytest.raises(ValueError, match="at most 10 rankers: it has 8, and 4 more were given"):
+            two.add_rankers(["i", "j", "k", "l"])
+        changes = [Change(time.time(), "added", {"rankers": names, "reason": "", "by": ""}) for names in ("ij", "kl")]
+        duel = DuelRow(9, 1, None, None, 0, 1, None, None, time.time(), 2e9)
+        added, refused, told = two._runtime.write([*changes, Tell(9, 1, duel, "tie", time.time())])
+        assert added.kind == "added"
+        assert isinstance(refused, ValueError)
+        assert told.status == "accepted"
+        one._runtime.follow()
+        assert one.rankers == list("abcdefghij")
+
+
 def test_signals_find_the_duel_that_a_query_has(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with create(url) as one, create(other(url)) as two:
         duel = two.ask("q")
@@ -265,7 +284,7 @@ def test_who_was_cut_off_does_not_believe_to_lead(url: str, postgres: Server) ->
 
 def test_who_hangs_does_not_lead_for_long(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that is stopped keeps its connections, and says nothing on them."""
-    monkeypatch.setattr("rankduel.live.storage.postgres._SILENT", 0.5)
+    monkeypatch.setattr("rankduel.live.storage.postgres_leader._SILENT_LEADER_SECONDS", 0.5)
     one, two = PostgresStorage(url), PostgresStorage(url)
     assert one.leads("x")
     assert not two.leads("x")

@@ -17,7 +17,7 @@ from rankduel import delays
 from rankduel.preferences import regret
 from rankduel.randomness import generator
 from rankduel.simulation import Play, UtilityWorld, delay_from
-from rankduel.testing.ground import Coin, state
+from rankduel.testing.fixtures import Coin, state
 
 CYCLE2 = rd.problems.cycle2()
 SOME = [0, 3, 3, 50, 700]

@@ -56,7 +56,7 @@ def lost_by(p: float, *, cap: float, runs: int) -> int:
     for seed in range(runs):
         coin, certificate, wins = np.random.default_rng(seed), Certificate(1, DELTA, cap), [0, 0]
         for won in (coin.random(300) < p).tolist():
-            certificate.hear(0, won, *wins)
+            certificate.record_bets(0, won, *wins)
             wins[not won] += 1
             if certificate.enough(0):
                 lost += 1
@@ -82,7 +82,7 @@ def test_with_pairs_chosen_against_it() -> None:
         for u in rng.random(1500).tolist():
             other = int(np.argmax((wins[:, 1] + 1) / (wins.sum(1) + 2)))
             won = u < 0.5
-            certificate.hear(0, won, int(wins[other, 0]), int(wins[other, 1]))
+            certificate.record_bets(0, won, int(wins[other, 0]), int(wins[other, 1]))
             wins[other, 0 if won else 1] += 1
             if certificate.enough(0):
                 lost += 1

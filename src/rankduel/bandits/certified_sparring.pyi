@@ -1,10 +1,12 @@
 from collections.abc import Sequence
+from typing import final
 
 import numpy as np
 import numpy.typing as npt
 
 from rankduel.bandits.base import Bandit
 
+@final
 class CertifiedSparring(Bandit):
     def __init__(
         self, n_arms: int, *, delta: float = 0.01, tolerance: float | None = None, seed: int | None = None

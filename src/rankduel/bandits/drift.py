@@ -1,4 +1,4 @@
-"""After a tournament: has the winner stopped being the best?"""
+"""`DriftAlarm`: detect that a declared winner has stopped being the best."""
 
 from rankduel.bandits.parameters import number
 from rankduel.types import Outcome
@@ -9,7 +9,7 @@ _STAKES = (0.02, 0.05, 0.1, 0.2, 0.4)
 
 
 class DriftAlarm:
-    """Listens to duels of the declared winner with others, and tells when it has begun to lose.
+    """Alarm that rings when the declared winner begins to lose its duels with others.
 
     While the winner wins each duel with probability at least 1/2, given the past, there are on average at least
     1 / `rate` duels before an alarm; whoever chooses the opponents, and however often you look. Once it wins with
@@ -19,10 +19,10 @@ class DriftAlarm:
     all of them have become is compared with 1 / rate. Ties teach nothing.
 
     >>> alarm = DriftAlarm(rate=1e-4)
-    >>> [alarm.hear(won=True) for _ in range(1000)].count(True)
+    >>> [alarm.update(won=True) for _ in range(1000)].count(True)
     0
     >>> losses = 0
-    >>> while not alarm.hear(won=False):
+    >>> while not alarm.update(won=False):
     ...     losses += 1
     >>> losses < 40
     True
@@ -46,8 +46,8 @@ class DriftAlarm:
         """Whether the evidence is enough."""
         return self.evidence >= 1 / self.rate
 
-    def hear(self, *, won: bool) -> bool:
-        """Take in one duel of the winner; true if the alarm rings. It goes on ringing until it is reset."""
+    def update(self, *, won: bool) -> bool:
+        """Add one duel of the winner; true if the alarm rings. It rings until it is reset."""
         self.duels += 1
         if not self.rings:
             self._sums = [
@@ -60,7 +60,7 @@ class DriftAlarm:
         """The same for an outcome of `ask` and `tell`; a tie teaches nothing."""
         if outcome is Outcome.TIE:
             return self.rings
-        return self.hear(won=(outcome is Outcome.FIRST) is winner_is_first)
+        return self.update(won=(outcome is Outcome.FIRST) is winner_is_first)
 
     def reset(self) -> None:
         """Begin anew."""

@@ -9,19 +9,20 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
 from rankduel.bandits.base cimport FIRST, TIE, duel_t, outcome_t
-from rankduel.bandits.kernels.coin_words cimport LATER, bit, coins_t, ones, set_coin, tally_add, tally_of, tally_t, toss
+from rankduel.bandits.kernels.coin_words cimport bit
 from rankduel.bandits.families.optimistic cimport Optimistic
 from rankduel.bandits.snapshot_checks import Equal, Values, curve_rules
 from rankduel.bandits.kernels.pair_posterior cimport versus_count, versus_new, versus_t
+from rankduel.bandits.kernels.sampled_tournament cimport SampledTournament
 from rankduel.randomness.arrivals cimport arrival_rate, arrival_wait, arrivals_now
 from rankduel.randomness.beta cimport ASK, beta_argmax, beta_draw_above, betas_t, guess_t
-from rankduel.randomness.draws cimport below, best_t, consider, uniform
+from rankduel.randomness.draws cimport below, uniform
 
 cdef enum:
     TOTAL = 0
     WAIT = 1
 
-cdef double RARE = 0.5  # events per duel: with more of them, plain draws are cheaper
+cdef double MAX_EVENTS_PER_DUEL = 0.5  # with more of them, plain draws are cheaper
 
 
 cdef class DTS(Optimistic):
@@ -63,17 +64,12 @@ cdef class DTS(Optimistic):
     cdef versus_t *pairs  # pairs[j, i]: what is known of i against j, so that all opponents of j are neighbours
     cdef uint8_t *tails  # tails[j, i] and tops[j, i], of the same
     cdef uint8_t *tops
-    cdef coins_t *coins  # coins[i, w]: whether theta_ij > 1/2, for the 64 opponents j of word w. Made from the pairs,
-    cdef uint64_t *later  # as are their later places,
-    cdef uint64_t *present  # and the arms that are not out
+    cdef SampledTournament tournament
     cdef int64_t *leader  # of the last tournament
-    cdef uint64_t *fresh  # scratch of the tournament: bit q of fresh[v, w] if q, of word w, has not met the arms of word v
-    cdef tally_t *beaten  # how many rows have beaten each arm, word by word
-    cdef int *n_rows  # that have met the arms of each word
     cdef int *candidates
     cdef int64_t *favourite  # whose duels with itself are jumped over; -1 before there was any
     cdef double *rates  # of the events that each theta, then that each phi is above 1/2 against it; -1: to be computed
-    cdef double *calm  # [the sum of rates, the time until the next event; -1: to be drawn]
+    cdef double *skip_state  # "calm" in snapshots: [the sum of rates, the time until the next event; -1: to be drawn]
     cdef int *events  # scratch of a duel that has some
     cdef uint64_t *upsets  # whose theta against the favourite is above 1/2
     cdef int8_t *streaks  # streaks[j, i], of i against j: a if b = 1, -b if a = 1 < b, else 0; of Beta(a, b). Made from the pairs
@@ -81,11 +77,10 @@ cdef class DTS(Optimistic):
     cdef guess_t *guesses
     cdef int stride
     cdef int n_words  # of bits, one of each arm
-    cdef int n_weights  # of a tally
 
     def __init__(self, n_arms, *, alpha=0.8**7, elimination=None, seed=None):
         super().__init__(n_arms, alpha=alpha, elimination=elimination, seed=seed)
-        cdef int n = self.n_arms, n_words = (n + 63) // 64, i, j, w
+        cdef int n = self.n_arms, i, j
         self.stride = (n + 15) // 16 * 16
         self.pairs = <versus_t *>self.array("pairs", (n, n, sizeof(versus_t) // sizeof(double)), np.float64)
         self.tails = <uint8_t *>self.array("tails", (n, self.stride), np.uint8)
@@ -93,48 +88,30 @@ cdef class DTS(Optimistic):
         self.leader = <int64_t *>self.array("leader", 1)
         self.favourite = <int64_t *>self.array("favourite", 1)
         self.rates = <double *>self.array("rates", 2 * n, np.float64)
-        self.calm = <double *>self.array("calm", 2, np.float64)
+        self.skip_state = <double *>self.array("calm", 2, np.float64)
         self.favourite[0] = -1
-        self.calm[WAIT] = -1
-        self.n_words = n_words
-        self.n_weights = n.bit_length()
-        self.coins = <coins_t *>calloc(<size_t>n * n_words, sizeof(coins_t))
-        self.later = <uint64_t *>calloc(<size_t>n * n_words * LATER, sizeof(uint64_t))
-        self.present = <uint64_t *>calloc(n_words, sizeof(uint64_t))
-        self.fresh = <uint64_t *>malloc(n_words * n_words * sizeof(uint64_t))
-        self.beaten = <tally_t *>malloc(n_words * self.n_weights * sizeof(tally_t))
-        self.n_rows = <int *>malloc(n_words * sizeof(int))
+        self.skip_state[WAIT] = -1
+        self.tournament = SampledTournament(n)
+        self.tournament.pairs = self.pairs
+        self.n_words = self.tournament.n_words
         self.candidates = <int *>malloc(n * sizeof(int))
         self.events = <int *>malloc(2 * n * sizeof(int))
-        self.upsets = <uint64_t *>malloc(n_words * sizeof(uint64_t))
+        self.upsets = <uint64_t *>malloc(self.n_words * sizeof(uint64_t))
         self.streaks = <int8_t *>calloc(<size_t>n * self.stride, sizeof(int8_t))
         self.closed = <uint8_t *>malloc(self.stride)
         self.guesses = <guess_t *>malloc(n * sizeof(guess_t))
-        if self.coins == NULL or self.later == NULL or self.present == NULL or self.fresh == NULL or self.beaten == NULL:
-            raise MemoryError
-        if self.n_rows == NULL or self.candidates == NULL or self.events == NULL:
+        if self.candidates == NULL or self.events == NULL:
             raise MemoryError
         if self.upsets == NULL or self.streaks == NULL or self.closed == NULL or self.guesses == NULL:
             raise MemoryError
-        for i in range(n):
-            self.present[i // 64] |= bit(i)
         for j in range(n):
             for i in range(n):
                 versus_new(self.pair(i, j))
-            # As `see` would: even chances, Beta(1, 1), but for j and itself
-            for w in range(n_words):
-                self.coins[<size_t>j * n_words + w].first = self.present[w]
-            self.coins[<size_t>j * n_words + j // 64].first &= ~bit(j)
+            # As `update_derived` would: Beta(1, 1), but for j and itself
             memset(self.streaks + <size_t>j * self.stride, 1, n)
             self.streaks[<size_t>j * self.stride + j] = 0
 
     def __dealloc__(self):
-        free(self.coins)
-        free(self.later)
-        free(self.present)
-        free(self.fresh)
-        free(self.n_rows)
-        free(self.beaten)
         free(self.candidates)
         free(self.events)
         free(self.upsets)
@@ -152,38 +129,38 @@ cdef class DTS(Optimistic):
         yield "tops", arrays["tops"][:, n:], Equal(0)
         yield "leader", arrays["leader"], Values(0, n - 1)
         yield "rates", arrays["rates"], Values(0, 1, markers=(-1,))
-        yield "calm", arrays["calm"][TOTAL], Values(0, RARE)
+        yield "calm", arrays["calm"][TOTAL], Values(0, MAX_EVENTS_PER_DUEL)
         yield "calm", arrays["calm"][WAIT], Values(0, INFINITY, markers=(-1,))
-        yield "favourite", arrays["favourite"], Values(0 if self.calm[WAIT] >= 0 else -1, n - 1)
+        yield "favourite", arrays["favourite"], Values(0 if self.skip_state[WAIT] >= 0 else -1, n - 1)
 
     def _load(self, arrays):
         cdef int i, j
         super()._load(arrays)
         for j in range(self.n_arms):
             if self.is_out(j):
-                self.present[j // 64] &= ~bit(j)
+                self.tournament.remove(j)
             for i in range(self.n_arms):
                 if i != j and self.pair(i, j).chance.a + self.pair(i, j).chance.b > 2:  # they have met
-                    self.see(i, j)
+                    self.update_derived(i, j)
 
     @cython.final
     cdef versus_t *pair(self, int i, int j) noexcept nogil:
         return self.pairs + <size_t>j * self.n_arms + i
 
     cdef int choose(self, duel_t *duel) except -1 nogil:
-        if self.referee is not None:
+        if self.certificate is not None:
             duel.first = self.first(False)
             duel.second = self.second(duel.first)
             return 0
-        if self.calm[WAIT] < 0:  # something was learnt
-            if not self.is_calm():
+        if self.skip_state[WAIT] < 0:  # something was learnt
+            if not self.can_skip():
                 duel.first = self.first(False)
                 duel.second = self.second(duel.first)
                 return 0
-            self.calm[WAIT] = arrival_wait(self.rng, self.calm[TOTAL])
-        if self.calm[WAIT] < 1:
-            return self.choose_in_turmoil(duel)
-        self.calm[WAIT] -= 1
+            self.skip_state[WAIT] = arrival_wait(self.rng, self.skip_state[TOTAL])
+        if self.skip_state[WAIT] < 1:
+            return self.choose_with_events(duel)
+        self.skip_state[WAIT] -= 1
         duel.first = duel.second = <int>self.favourite[0]
         return 0
 
@@ -191,7 +168,7 @@ cdef class DTS(Optimistic):
     # itself if no phi is above 1/2; which teaches nothing. So each arm has two events, theta_jc > 1/2 and phi_j > 1/2, of
     # the same chance, and the duels in which there is none are jumped over.
 
-    cdef bint is_calm(self) noexcept nogil:
+    cdef bint can_skip(self) noexcept nogil:
         """Whether the leader is a candidate and events are rare; their rates, and the sum."""
         cdef int n = self.n_arms, c = <int>self.leader[0], j
         cdef const uint8_t *behind = self.behind + <size_t>c * n
@@ -213,17 +190,17 @@ cdef class DTS(Optimistic):
                 self.rates[j] = arrival_rate(fmax(chance, 0))
             self.rates[n + j] = 0 if behind[j] else self.rates[j]
             total += self.rates[j] + self.rates[n + j]
-            if total > RARE:
+            if total > MAX_EVENTS_PER_DUEL:
                 return False
-        self.calm[TOTAL] = total
+        self.skip_state[TOTAL] = total
         return True
 
-    cdef int choose_in_turmoil(self, duel_t *duel) except -1 nogil:
-        """A duel with an event."""
+    cdef int choose_with_events(self, duel_t *duel) except -1 nogil:
+        """Choose a duel in which an event happens."""
         cdef int n = self.n_arms, c = <int>self.favourite[0], n_events, k, event
         cdef double largest = 0.5, value
         cdef bint upset = False
-        n_events = arrivals_now(self.rng, self.rates, 2 * n, self.calm[TOTAL], &self.calm[WAIT], self.events)
+        n_events = arrivals_now(self.rng, self.rates, 2 * n, self.skip_state[TOTAL], &self.skip_state[WAIT], self.events)
         memset(self.upsets, 0, self.n_words * sizeof(uint64_t))
         for k in range(n_events):
             if self.events[k] < n:
@@ -243,15 +220,8 @@ cdef class DTS(Optimistic):
         return 0
 
     cdef int first(self, bint known) noexcept nogil:
-        """The candidate that wins most of a tournament of samples.
-
-        A row of the tournament is drawn in words of 64 opponents, and only as far as its arm can still come first.
-        Two candidates share one draw: what the row of an earlier one has settled is not drawn again. Where the
-        favourite's row is known, all but the `upsets` have lost to it.
-        """
-        cdef int n = self.n_arms, n_words = self.n_words, n_candidates = 0, r, i, home, k, w, v, score, best_score = 0
-        cdef uint64_t fresh, won
-        cdef best_t best
+        """The candidate that wins most of a tournament of samples. The favourite's row may be known from the `upsets`."""
+        cdef int n = self.n_arms, n_candidates = 0, i, best
         cdef int64_t fewest = n, front = self.favourite[0] if known else self.leader[0]
         for i in range(n):  # C = arms with the largest number of j such that u_ij > 1/2
             if self.n_behind[i] < fewest:
@@ -266,42 +236,11 @@ cdef class DTS(Optimistic):
         if n_candidates == 1:
             self.leader[0] = self.candidates[0]
             return self.candidates[0]
-        best.value, best.index, best.ties = -1, 0, 0
-        for w in range(n_words):
-            for v in range(n_words):
-                self.fresh[v * n_words + w] = self.present[w]
-        memset(self.beaten, 0, n_words * self.n_weights * sizeof(tally_t))
-        memset(self.n_rows, 0, n_words * sizeof(int))
-        for r in range(n_candidates):
-            i = self.candidates[r]
-            home = w = i // 64
-            # The wins that are left to it; one goes for itself.
-            score = self.n_alive - tally_of(self.beaten + home * self.n_weights, self.n_rows[home], i)
-            k = 0
-            while k < n_words and score >= best_score:
-                if (fresh := self.fresh[home * n_words + w]) != 0:  # else they have all met it
-                    won = self.beats(i, w, fresh, known)
-                    score -= ones(fresh & ~won)
-                    tally_add(self.beaten + w * self.n_weights, self.n_rows[w], won)
-                    self.n_rows[w] += 1
-                    self.fresh[w * n_words + home] &= ~bit(i)
-                k += 1
-                w = w + 1 if w + 1 < n_words else 0
-            if k == n_words:
-                consider(self.rng, &best, score, i)
-                best_score = max(best_score, score)
-        self.leader[0] = best.index
-        return best.index
-
-    @cython.final
-    cdef inline uint64_t beats(self, int i, int w, uint64_t fresh, bint known) noexcept nogil:
-        """The arms j of a word with a sampled theta_ij > 1/2, right for the fresh ones."""
-        cdef size_t iw = <size_t>i * self.n_words + w
-        cdef const double *chances = &self.pair(i, 64 * w).above_half
-        cdef size_t stride = self.n_arms * (sizeof(versus_t) // sizeof(double))
-        if known and i == self.favourite[0]:
-            return ~self.upsets[w] & ~(bit(i) if w == i // 64 else 0)
-        return toss(self.rng, &self.coins[iw], self.later + iw * LATER, fresh, chances, stride)
+        best = self.tournament.play(
+            self.rng, self.candidates, n_candidates, self.n_alive, <int>self.favourite[0] if known else -1, self.upsets
+        )
+        self.leader[0] = best
+        return best
 
     cdef int second(self, int first) noexcept nogil:
         """argmax phi_i over the arms with l_i,first <= 1/2, where phi_first = 1/2."""
@@ -312,8 +251,8 @@ cdef class DTS(Optimistic):
         cdef double largest = 0.5, value
         cdef int total = 0, n_winless = 0, chosen = first, i
         cdef bint unbeaten = False
-        if self.referee is not None:  # nobody meets itself, or is spared: evidence is wanted
-            barred, largest = self.referee.gone, -1
+        if self.certificate is not None:  # nobody meets itself, or is spared: evidence is wanted
+            barred, largest = self.certificate.gone, -1
         for i in range(self.n_arms):
             self.closed[i] = barred[i] | (streaks[i] != 0)
             total += streaks[i] if (streaks[i] > 0) & (barred[i] == 0) else 0
@@ -373,43 +312,42 @@ cdef class DTS(Optimistic):
             return 0
         Optimistic.learn(self, duel, outcome)
         if outcome != TIE and self.rules_out(winner, loser):
-            self.drop(loser)
+            self.remove_arm(loser)
         return 0
 
-    cdef void drop(self, int gone) noexcept nogil:
+    cdef void remove_arm(self, int gone) noexcept nogil:
         """Nobody is behind an arm that is out, or meets it in the tournament; and it is no candidate."""
         cdef int n = self.n_arms, i
         for i in range(n):
             self.n_behind[i] -= self.behind[<size_t>i * n + gone]
             self.behind[<size_t>i * n + gone] = self.behind[<size_t>gone * n + i] = 0
         self.n_behind[gone] = 2 * n
-        self.present[gone // 64] &= ~bit(gone)
+        self.tournament.remove(gone)
 
     cdef void count(self, int winner, int loser) noexcept nogil:
         cdef versus_t *won = self.pair(winner, loser)
         cdef versus_t *lost = self.pair(loser, winner)
         Optimistic.count(self, winner, loser)
-        self.calm[WAIT] = -1
+        self.skip_state[WAIT] = -1
         if winner == self.favourite[0]:
             self.rates[loser] = -1
         elif loser == self.favourite[0]:
             self.rates[winner] = -1
         versus_count(won, lost)
-        self.see(winner, loser)
-        self.see(loser, winner)
+        self.update_derived(winner, loser)
+        self.update_derived(loser, winner)
         # A streak needs no curve.
         self.tails[<size_t>loser * self.stride + winner] = 0 if self.streaks[<size_t>loser * self.stride + winner] else ASK
         self.tails[<size_t>winner * self.stride + loser] = 0 if self.streaks[<size_t>winner * self.stride + loser] else ASK
 
     cdef void catch_up(self, double log_t) noexcept nogil:
         Optimistic.catch_up(self, log_t)
-        self.calm[WAIT] = -1
+        self.skip_state[WAIT] = -1
 
     @cython.final
-    cdef void see(self, int i, int j) noexcept nogil:
-        """What is made from the record of i against j."""
+    cdef void update_derived(self, int i, int j) noexcept nogil:
+        """Update the tournament and the streaks from the record of i against j."""
         cdef const versus_t *pair = self.pair(i, j)
-        cdef size_t iw = <size_t>i * self.n_words + j // 64
         cdef double a = pair.chance.a, b = pair.chance.b
-        set_coin(&self.coins[iw], self.later + iw * LATER, bit(j), pair.above_half)
+        self.tournament.update(i, j)
         self.streaks[<size_t>j * self.stride + i] = <int8_t>a if b == 1 and a <= 127 else <int8_t>-b if a == 1 and b <= 127 else 0

@@ -6,7 +6,7 @@ from libc.stdlib cimport free, realloc
 from libc.string cimport memset
 
 from rankduel.bandits.families.merging cimport Merging, batch_t
-from rankduel.bandits.snapshot_checks import COUNT, Equal, Values, curve_rules
+from rankduel.bandits.snapshot_checks import MAX_DUELS, Equal, Values, curve_rules
 from rankduel.bandits.kernels.pair_posterior cimport add16, draw16, kappa_of, kappa_ties, odds, rest, versus_count, versus_new, versus_t
 from rankduel.randomness.beta cimport ASK, STALE, beta_argmax, betas_t, guess_t, next_lane
 from rankduel.randomness.draws cimport below, eight_bytes, eight_bytes_if, uniform
@@ -81,7 +81,7 @@ cdef class MergeDTS(Merging):
     cdef int sample_tournament(self, const batch_t *batch) noexcept nogil:
         """Algorithm 2. Only whether theta_ij > 1/2 matters, so one random byte per pair is drawn against its odds.
 
-        Pairs lie as in a round robin: row d holds the pairs (i, i + d mod n), so that a row is 16 independent draws.
+        PairTable lie as in a round robin: row d holds the pairs (i, i + d mod n), so that a row is 16 independent draws.
         """
         cdef int n = batch.size, stride = lanes(n), d, start, k, best, ties, chosen = 0
         cdef int16_t *won = self.scores  # as first of a pair
@@ -118,7 +118,7 @@ cdef class MergeDTS(Merging):
         row.tops = tops(batch) + c * lanes(batch.size)
         return beta_argmax(self.rng, &row, c, NULL, -1)
 
-    cdef void meet(self, void *record) noexcept nogil:
+    cdef void init_record(self, void *record) noexcept nogil:
         versus_new(<versus_t *>record)
 
     cdef void count(self, batch_t *batch, int winner, int loser, double *wins, double *losses) noexcept nogil:
@@ -132,7 +132,7 @@ cdef class MergeDTS(Merging):
     cdef size_t n_bytes(self, int size) noexcept nogil:
         return (size // 2 + 2 * size) * <size_t>lanes(size)
 
-    cdef int dress(self, batch_t *batch) except -1 nogil:
+    cdef int layout_cache(self, batch_t *batch) except -1 nogil:
         cdef int n = batch.size, stride = lanes(n), i, j
         cdef size_t size = self.n_bytes(n)
         batch.bytes = <uint8_t *>realloc(batch.bytes, size)
@@ -144,7 +144,7 @@ cdef class MergeDTS(Merging):
             with gil:
                 raise MemoryError
         memset(batch.bytes, 0, size)
-        self.lay_odds(batch)
+        self.layout_odds(batch)
         for i in range(n):
             for j in range(n):
                 if i != j:
@@ -152,7 +152,7 @@ cdef class MergeDTS(Merging):
                     tails(batch)[i * stride + j] = ASK
         return 0
 
-    cdef void lay_odds(self, batch_t *batch) noexcept nogil:
+    cdef void layout_odds(self, batch_t *batch) noexcept nogil:
         cdef int n = batch.size, i, j
         memset(odds_of(batch), 0, tails(batch) - odds_of(batch))
         for i in range(n):
@@ -161,7 +161,7 @@ cdef class MergeDTS(Merging):
 
     def _batch_rules(self, records):
         """Both arms of a pair have counted the same duels."""
-        yield "pairs", records[:, :, 0], Values(1, COUNT, whole=True)
+        yield "pairs", records[:, :, 0], Values(1, MAX_DUELS, whole=True)
         yield "pairs", records[:, :, 1], Equal(records[:, :, 0].T)
         yield from curve_rules("pairs", records, bar=0)
 

@@ -1,12 +1,12 @@
 """Self-Sparring (Sui et al. 2017)."""
 
 from rankduel.bandits.base cimport FIRST, TIE, duel_t, outcome_t
-from rankduel.bandits.families.eliminating cimport Judged
-from rankduel.bandits.kernels.thompson_skipping cimport Patient
+from rankduel.bandits.families.eliminating cimport Eliminating
+from rankduel.bandits.kernels.thompson_skipping cimport SkippingThompson
 from rankduel.bandits.kernels.thompson cimport Thompson
 
 
-cdef class SelfSparring(Judged):
+cdef class SelfSparring(Eliminating):
     """Find the arm that wins most against the others (the Borda winner) by Thompson sampling against itself.
 
     Idea
@@ -44,11 +44,11 @@ cdef class SelfSparring(Judged):
 
     def __init__(self, n_arms, *, elimination=None, seed=None):
         super().__init__(n_arms, elimination=elimination, seed=seed)
-        self.arms = Patient(self.n_arms) if self.referee is None else Thompson(self.n_arms, spare=True)
+        self.arms = SkippingThompson(self.n_arms) if self.certificate is None else Thompson(self.n_arms, spare=True)
         self._adopt("", self.arms)
 
     cdef int choose(self, duel_t *duel) except -1 nogil:
-        if self.referee is None:
+        if self.certificate is None:
             duel.first = self.arms.draw(self.rng)
             duel.second = self.arms.draw(self.rng)
             return 0

@@ -12,7 +12,7 @@ cdef class Learner:
     cdef readonly int64_t told  # outcomes learnt: the papers' t, which counts from 1
     cdef public int n_alive  # arms left; at 1 the bandit has its winner and is never asked again by a simulation
     cdef readonly bint tied  # the arms left are known to be even: as with one arm left, nothing will change any more
-    cdef Eliminations out  # who is out and why; None for a bandit that never eliminates, or does so in its own way
+    cdef Eliminations eliminations  # who is out and why; None for a bandit that never eliminates, or does so in its own way
     cdef bitgen_t *rng
     cdef object _bit_generator
     cdef dict _parameters, _arrays, _pending

@@ -1,4 +1,4 @@
-"""What a bandit is apart from its duels: arms, a seed and its stream, parameters, a state by name, and snapshots."""
+"""`Learner`: arms, seed, random stream, parameters, named state arrays and snapshots of every bandit."""
 
 import io
 import json
@@ -9,14 +9,14 @@ cimport numpy as cnp
 from cpython.pycapsule cimport PyCapsule_GetPointer
 
 from rankduel.bandits.elimination import Confidence, Decision
-from rankduel.bandits.snapshot_checks import COUNT, Equal, Shape, check, check_whole
+from rankduel.bandits.snapshot_checks import MAX_DUELS, Equal, Shape, check, check_whole
 from rankduel.errors import SnapshotError, UnknownDuel
 from rankduel.randomness import bit_generator, fresh_seed
 
 cnp.import_array()
 
 cdef int SCHEMA = 1  # of snapshots
-cdef int MANY_ARMS = 1_000_000  # from here on a snapshot needs arrays that are as long before memory is asked for
+cdef int MANY_ARMS = 1_000_000  # above it, a snapshot must have arrays of that length before memory is allocated
 
 
 cdef class Learner:
@@ -91,7 +91,7 @@ cdef class Learner:
     @property
     def alive(self):
         """The arms still in the race, in ascending order. A bandit that never eliminates keeps them all."""
-        return np.arange(self.n_arms) if self.out is None else self.out.alive
+        return np.arange(self.n_arms) if self.eliminations is None else self.eliminations.alive
 
     @property
     def champion(self):
@@ -105,32 +105,32 @@ cdef class Learner:
 
     def confidence(self):
         """What is guaranteed now, in numbers and, by `str`, in words."""
-        rule = getattr(self.out, "rule", None)
+        rule = getattr(self.eliminations, "rule", None)
         delta, tolerance = (None, None) if rule is None else (rule.delta, rule.tolerance)
-        doubt = 0.0 if self.out is None else self.out.least_evidence()
+        doubt = 0.0 if self.eliminations is None else self.eliminations.least_evidence()
         return Confidence(delta, tuple(self.alive.tolist()), self.tied, tolerance, doubt)
 
     def decision(self):
         """The winner, or the arms that are tied, with the evidence against all that are out; or where it stands."""
         tied = tuple(self.alive.tolist()) if self.tied else ()
         confidence = self.confidence()
-        copeland = self._copeland() if confidence.in_doubt and self.out is not None else ()
-        return Decision(self.winner, tied, confidence, () if self.out is None else self.out.listed(), copeland)
+        copeland = self._copeland() if confidence.in_doubt and self.eliminations is not None else ()
+        return Decision(self.winner, tied, confidence, () if self.eliminations is None else self.eliminations.listed(), copeland)
 
     def _copeland(self):
         """The arms that win most of the pairs that met, a pair that did not meet counted half; without the retired ones."""
         leads = self._leads()
-        leads[self.out.retired] = leads.min() - 1
+        leads[self.eliminations.retired] = leads.min() - 1
         return tuple(np.flatnonzero(leads == leads.max()).tolist())
 
     def _leads(self):
         """Of each arm, the pairs won less the pairs lost."""
-        return self.out.leads()
+        return self.eliminations.leads()
 
     @property
     def evidence_against(self):
         """The natural logarithm of the evidence against each arm; None where the rule keeps none."""
-        return None if self.out is None else self.out.logarithms()
+        return None if self.eliminations is None else self.eliminations.logarithms()
 
     @property
     def parameters(self):
@@ -204,8 +204,8 @@ cdef class Learner:
         return None
 
     def _take(self, header, arrays):
-        self.asked = check_whole("asked", header["asked"], 0, COUNT)
-        self.told = check_whole("told", header["told"], 0, COUNT)
+        self.asked = check_whole("asked", header["asked"], 0, MAX_DUELS)
+        self.told = check_whole("told", header["told"], 0, MAX_DUELS)
         self.n_alive = check_whole("n_alive", header["n_alive"], 1, self.n_arms)
         self.tied = header["tied"]
         state = self._bit_generator.state
@@ -238,15 +238,15 @@ cdef class Learner:
 
     def _state(self):
         """The arrays of the state by name. A bandit with more than fixed arrays says how it is stored and loaded."""
-        return self._arrays if self.out is None else {**self._arrays, **self.out.more_state()}
+        return self._arrays if self.eliminations is None else {**self._arrays, **self.eliminations.more_state()}
 
     def _load(self, arrays):
         for name, array in self._arrays.items():
             check([(name, arrays[name], Shape(array.dtype, array.shape))])
             array[...] = arrays[name]
         check(self._snapshot_rules(arrays))
-        if self.out is not None:
-            self.out.load(arrays)
+        if self.eliminations is not None:
+            self.eliminations.load(arrays)
 
     def __reduce__(self):
         return type(self).restore, (self.snapshot(),)

@@ -5,12 +5,12 @@ import numpy as np
 from libc.stdint cimport int64_t
 
 from rankduel.bandits.base cimport FIRST, TIE, duel_t, outcome_t
-from rankduel.bandits.families.eliminating cimport Judged
-from rankduel.bandits.snapshot_checks import COUNT, Equal, Values
+from rankduel.bandits.families.eliminating cimport Eliminating
+from rankduel.bandits.snapshot_checks import MAX_DUELS, Equal, Values
 from rankduel.randomness.draws cimport below
 
 
-cdef class Uniform(Judged):
+cdef class Uniform(Eliminating):
     """Play two different arms at random, whatever has been learnt: what every other bandit must beat.
 
     Idea
@@ -75,12 +75,12 @@ cdef class Uniform(Judged):
         return 0
 
     def _snapshot_rules(self, stored):
-        yield from Judged._snapshot_rules(self, stored)
+        yield from Eliminating._snapshot_rules(self, stored)
         left = self._arrays["left"]
         yield "left", np.sort(left), Equal(np.arange(self.n_arms))
         yield "left", np.sort(left[:self.n_alive]), Equal(self.alive)
-        yield "won", self._arrays["won"], Values(0, COUNT)
-        yield "fought", self._arrays["fought"], Values(0, COUNT)
+        yield "won", self._arrays["won"], Values(0, MAX_DUELS)
+        yield "fought", self._arrays["fought"], Values(0, MAX_DUELS)
 
     @property
     def champion(self):

@@ -1,4 +1,4 @@
-"""The command line: `rankduel simulate`, `plan`, `reproduce`, ..., and `rankduel serve` with all that goes with it."""
+"""Command line of rankduel: one module per command (`demo` is a package), and `shared` for what they have in common."""
 
 import io
 import os
@@ -26,7 +26,7 @@ from rankduel.cli import (
     tournaments,
 )
 from rankduel.errors import RankduelError
-from rankduel.lab import EngineUnavailable, OtherCode
+from rankduel.lab import CodeMismatch, EngineUnavailable
 
 __all__ = ["COMMANDS", "main"]
 
@@ -35,25 +35,25 @@ COMMANDS = (
     *(init, serve, doctor, tournaments, keys, storage),
 )
 
-_ERROR, _INTERRUPTED, _BROKEN_PIPE = 2, 130, 141  # as shells have them
+_ERROR, _INTERRUPTED, _BROKEN_PIPE = 2, 130, 141  # exit codes, as shells use them
 
 
 class _Parser(ArgumentParser):
-    """An error is one line: a page of usage would hide it."""
+    """Print an error as one line, without the usage text that would hide it."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(_ERROR, f"{self.prog}: error: {' '.join(message.split())} (see {self.prog} --help)\n")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; its exit code."""
+    """Run a command and return its exit code."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # where "±" cannot be written, it is a "?"
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())  # where a bandit of one's own is: last, so that it hides nothing
     try:
-        options = _parsed(sys.argv[1:] if arguments is None else arguments)
+        options = _parse(sys.argv[1:] if arguments is None else arguments)
         code: int = options.run(options)
         sys.stdout.flush()
     except KeyboardInterrupt:
@@ -61,14 +61,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader had enough, as in `rankduel bandits | head -1`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _BROKEN_PIPE
-    except (OSError, RankduelError, EngineUnavailable, OtherCode) as error:
-        print(f"rankduel: error: {_words(error)}", file=sys.stderr)
+    except (OSError, RankduelError, EngineUnavailable, CodeMismatch) as error:
+        print(f"rankduel: error: {_error_text(error)}", file=sys.stderr)
         return _ERROR
     return code
 
 
-def _parsed(arguments: Sequence[str]) -> Namespace:
-    """What was typed."""
+def _parse(arguments: Sequence[str]) -> Namespace:
+    """Parse the command line: `run` is the function of the command."""
     parser = _Parser(
         prog="rankduel",
         description="Find the best of hundreds of rankers from duels, with as little harm to users as possible.",
@@ -81,10 +81,10 @@ def _parsed(arguments: Sequence[str]) -> Namespace:
     return parser.parse_args(arguments, Namespace(arguments=arguments))
 
 
-def _words(error: Exception) -> str:
-    """An error without the number that the system has for it.
+def _error_text(error: Exception) -> str:
+    """The message of an error, without the system's error number.
 
-    >>> _words(FileNotFoundError(2, "No such file or directory", "duels.toml"))
+    >>> _error_text(FileNotFoundError(2, "No such file or directory", "duels.toml"))
     "No such file or directory: 'duels.toml'"
     """
     if isinstance(error, OSError) and error.strerror is not None:

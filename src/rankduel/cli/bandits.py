@@ -1,4 +1,4 @@
-"""`rankduel bandits`: what there is to play with."""
+"""`rankduel bandits`: list the bandits with their parameters."""
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
@@ -10,7 +10,7 @@ __all__ = ["declare"]
 
 
 def declare(add_parser: Callable[..., ArgumentParser]) -> None:
-    """The command, which has no options."""
+    """Add the command, which has no options."""
     parser = add_parser(
         "bandits",
         help="list the bandits, with their parameters and defaults",

@@ -1,4 +1,4 @@
-"""`rankduel bench`: bandits, problems and parameters of your own, from a file."""
+"""`rankduel bench`: run the experiment of a TOML spec."""
 
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from rankduel.cli.shared.studies import KEPT, declare_study, run_study
+from rankduel.cli.shared.run_specs import OUTPUT_HELP, add_spec_options, run_specs
 from rankduel.lab import certified_specs, load_spec
 from rankduel.lab.report import panel_tables
 
@@ -19,7 +19,7 @@ In its shortest form, SPEC has four lines: problems = ["cycle2"], bandits = ["Me
 runs = 10. The paper's own specs are files of the same kind; docs/reproduction.md explains all keys. The experiments of
 docs/certified.md have names, for --list to tell.
 
-{KEPT}"""
+{OUTPUT_HELP}"""
 _EXAMPLES = """\
 examples:
   rankduel bench my_spec.toml
@@ -30,7 +30,7 @@ examples:
 
 
 def declare(add_parser: Callable[..., ArgumentParser]) -> None:
-    """The command and its options."""
+    """Add the command and its options."""
     parser = add_parser(
         "bench",
         help="run bandits x problems x parameters of your own, from a file",
@@ -41,7 +41,7 @@ def declare(add_parser: Callable[..., ArgumentParser]) -> None:
     parser.add_argument("spec", metavar="SPEC", nargs="?", help="a TOML file, or a name of --list")
     parser.add_argument("--list", action="store_true", help="list the experiments that have a name")
     parser.add_argument("--scale", metavar="NAME", help="one of the spec's scales (default: its own horizon and runs)")
-    declare_study(parser, out=Path("results/bench"))
+    add_spec_options(parser, out=Path("results/bench"))
     parser.set_defaults(run=partial(_bench, parser))
 
 
@@ -59,7 +59,7 @@ def _bench(parser: ArgumentParser, options: Namespace) -> int:
         parser.error(str(error))
     if str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))  # for a bandit of the user's own
-    (study,), _ = run_study(parser, options, [spec], options.scale)
+    (study,), _ = run_specs(parser, options, [spec], options.scale)
     for table in panel_tables(study):
         print(f"{table.title}\n\n{table.markdown}")
     return 0

@@ -1,4 +1,4 @@
-"""`rankduel doctor`: is everything as a service needs it?"""
+"""`rankduel doctor`: check versions, settings, storage, disk and clock of a service."""
 
 import ctypes
 import os
@@ -20,8 +20,8 @@ import numpy as np
 
 import rankduel
 from rankduel.cli.shared.config import CONFIG, Config, read_config
-from rankduel.cli.shared.findings import report
-from rankduel.cli.shared.storage_option import declare_place, is_service
+from rankduel.cli.shared.findings import print_findings
+from rankduel.cli.shared.storage_option import add_storage_options, is_service
 from rankduel.client import names_at
 from rankduel.errors import StorageError
 from rankduel.live import Storage, storage_at
@@ -36,28 +36,28 @@ Look at versions, settings, storage, disk and clock, and say what is wrong and w
 warning or error; the exit code is 1 if there is an error. A storage that is in use can be looked at. For all that is in
 it, there is `rankduel storage verify`.
 """
-_SERVER = ("msgspec", "starlette", "uvicorn")  # of the extra `server`
-_LITTLE, _TOO_LITTLE = 2e9, 2e8  # bytes free
-_SLOW = 0.05  # seconds of a sync
-_LONG_LOG = 1e9  # bytes
-_REMOTE = ("nfs", "cifs", "smb", "9p", "fuse.sshfs", "afs", "ceph", "glusterfs", "lustre")
-_UNSYNCED = 5  # what adjtimex returns for a clock that nobody sets
+_SERVER_PACKAGES = ("msgspec", "starlette", "uvicorn")  # of the extra `server`
+_LOW_DISK_BYTES, _FULL_DISK_BYTES = 2e9, 2e8  # free: a warning, an error
+_SLOW_SYNC_SECONDS = 0.05
+_LARGE_WAL_BYTES = 1e9
+_NETWORK_FILE_SYSTEMS = ("nfs", "cifs", "smb", "9p", "fuse.sshfs", "afs", "ceph", "glusterfs", "lustre")
+_CLOCK_UNSYNCED = 5  # adjtimex(2): TIME_ERROR
 
 
 def declare(add_parser: Callable[..., ArgumentParser]) -> None:
-    """The command and its options."""
+    """Add the command and its options."""
     parser = add_parser(
         "doctor",
         help="check versions, settings, storage, disk and clock",
         description=_DESCRIPTION,
         formatter_class=RawDescriptionHelpFormatter,
     )
-    declare_place(parser)
+    add_storage_options(parser)
     parser.set_defaults(run=partial(_doctor, parser))
 
 
 def _doctor(_parser: ArgumentParser, options: Namespace) -> int:
-    return report(_examine(options))
+    return print_findings(_examine(options))
 
 
 def _examine(options: Namespace) -> Iterator[Finding]:
@@ -71,24 +71,26 @@ def _examine(options: Namespace) -> Iterator[Finding]:
             yield Finding("error", "settings", str(error))
             return
         yield Finding("ok", "settings", f"{path} is read")
-    place = options.storage or config.storage
-    if place is None:
+    url = options.storage or config.storage
+    if url is None:
         yield Finding("error", "storage", f"none is named: use --storage URL, or rankduel init to make a {CONFIG}")
-    elif is_service(place):
-        yield _service(place)
+    elif is_service(url):
+        yield _service(url)
     else:
-        yield from _storage(place, config)
+        yield from _storage(url, config)
     yield _clock()
 
 
 def _versions() -> Iterator[Finding]:
-    told = f"rankduel {rankduel.__version__}, Python {platform.python_version()}, NumPy {np.__version__}"
-    yield Finding("ok", "versions", f"{told}, SQLite {sqlite3.sqlite_version}")
-    absent = [package for package in _SERVER if not _installed(package)]
+    main = f"rankduel {rankduel.__version__}, Python {platform.python_version()}, NumPy {np.__version__}"
+    yield Finding("ok", "versions", f"{main}, SQLite {sqlite3.sqlite_version}")
+    absent = [package for package in _SERVER_PACKAGES if not _installed(package)]
     if absent:
         yield Finding("warning", "service", f"no {', '.join(absent)}: to serve, pip install 'rankduel[server]'")
     else:
-        yield Finding("ok", "service", ", ".join(f"{package} {metadata.version(package)}" for package in _SERVER))
+        yield Finding(
+            "ok", "service", ", ".join(f"{package} {metadata.version(package)}" for package in _SERVER_PACKAGES)
+        )
 
 
 def _installed(package: str) -> bool:
@@ -99,19 +101,19 @@ def _installed(package: str) -> bool:
     return True
 
 
-def _service(place: str) -> Finding:
+def _service(url: str) -> Finding:
     began = time.perf_counter()
     try:
-        names = names_at(place)
+        names = names_at(url)
     except (StorageError, ValueError) as error:
         return Finding("error", "service", f"{error}. Is it running, and is RANKDUEL_KEY a key that may read?")
     took = 1000 * (time.perf_counter() - began)
-    return Finding("ok", "service", f"{place} has {len(names)} tournaments, and answered in {took:.0f} ms")
+    return Finding("ok", "service", f"{url} has {len(names)} tournaments, and answered in {took:.0f} ms")
 
 
-def _storage(place: str, config: Config) -> Iterator[Finding]:
+def _storage(url: str, config: Config) -> Iterator[Finding]:
     try:
-        storage = storage_at(place, own=False)
+        storage = storage_at(url, own=False)
     except (StorageError, ValueError, ImportError) as error:
         yield Finding("error", "storage", f"{error}. Go back to a backup, or make a storage by rankduel init")
         return
@@ -138,8 +140,8 @@ def _checksums(storage: SqlStorage) -> Finding:
     ((setting,),) = storage.select("SELECT current_setting('data_checksums')")
     if setting == "on":
         return Finding("ok", "disk", "PostgreSQL has data checksums")
-    told = "PostgreSQL has no data checksums: damage of its disk may stay unnoticed. Stop it, and pg_checksums --enable"
-    return Finding("warning", "disk", told)
+    text = "PostgreSQL has no data checksums: damage of its disk may stay unnoticed. Stop it, and pg_checksums --enable"
+    return Finding("warning", "disk", text)
 
 
 def _keys(storage: Storage, config: Config) -> Finding:
@@ -174,26 +176,26 @@ def _file(storage: SqliteStorage) -> Iterator[Finding]:
     if not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
         yield Finding("error", "storage", f"{path} or its folder cannot be written by this user")
     log = Path(f"{path}-wal")
-    if log.exists() and log.stat().st_size > _LONG_LOG:
+    if log.exists() and log.stat().st_size > _LARGE_WAL_BYTES:
         size = log.stat().st_size / 1e9
         yield Finding("warning", "storage", f"its log has {size:.1f} GB: does some program read it for hours?")
 
 
 def _disk(folder: Path) -> Iterator[Finding]:
     kind = _file_system(folder)
-    if kind is not None and kind.startswith(_REMOTE):
+    if kind is not None and kind.startswith(_NETWORK_FILE_SYSTEMS):
         yield Finding("error", "disk", f"{folder} is on {kind}, whose locks cannot be trusted: use a local disk")
     free = shutil.disk_usage(folder).free
-    level = "error" if free < _TOO_LITTLE else "warning" if free < _LITTLE else "ok"
-    yield Finding(level, "disk", f"{free / 1e9:.1f} GB are free" + ("" if level == "ok" else ": make room"))
+    level = "error" if free < _FULL_DISK_BYTES else "warning" if free < _LOW_DISK_BYTES else "ok"
+    yield Finding(level, "disk", f"{free / 1e9:.1f} GB are free" + ("" if level == "ok" else ": free some space"))
     try:
         seconds = _sync_time(folder)
     except OSError as error:
         yield Finding("error", "disk", f"{folder} cannot be written: {error.strerror}")
         return
-    told = f"a sync takes {1000 * seconds:.1f} ms"
-    slow = ": each tell waits for one, so use a faster disk" if seconds > _SLOW else ""
-    yield Finding("warning" if slow else "ok", "disk", told + slow)
+    text = f"a sync takes {1000 * seconds:.1f} ms"
+    slow = ": each tell waits for one, so use a faster disk" if seconds > _SLOW_SYNC_SECONDS else ""
+    yield Finding("warning" if slow else "ok", "disk", text + slow)
 
 
 def _sync_time(folder: Path) -> float:
@@ -225,6 +227,6 @@ def _clock() -> Finding:
     if not sys.platform.startswith("linux"):
         return Finding("ok", "clock", now)
     state = ctypes.CDLL(None).adjtimex(ctypes.create_string_buffer(512))
-    if state == _UNSYNCED:
+    if state == _CLOCK_UNSYNCED:
         return Finding("warning", "clock", f"{now}, and nothing keeps it right: run an NTP client, such as chrony")
     return Finding("ok", "clock", f"{now}, kept right")

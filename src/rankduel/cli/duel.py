@@ -6,8 +6,8 @@ from functools import partial
 from pathlib import Path
 
 from rankduel.bandits import MULTI_REGISTRY
-from rankduel.cli.shared.data import DATA, declare_world, load_world
-from rankduel.cli.shared.experiments import KEPT, declare_runs, make_experiment, run_experiment
+from rankduel.cli.shared.data import DATA, add_world_options, load_world
+from rankduel.cli.shared.run_experiment import OUTPUT_HELP, add_run_options, make_experiment, run_experiment
 from rankduel.lab import Panel, Results
 from rankduel.preferences import PreferenceMatrix
 
@@ -20,7 +20,7 @@ Play bandits online: users search, see the interleaved lists of the two rankers 
 Reported are clicks@k and NDCG@k of the lists that users saw; regret too, if --preferences says who truly beats whom.
 
 {DATA}
-{KEPT}"""
+{OUTPUT_HELP}"""
 _EXAMPLES = """\
 examples:
   rankduel duel MSLR-WEB10K/Fold1 --bandit MergeDTS --interleaving probabilistic --clicks navigational --horizon 2e6
@@ -30,7 +30,7 @@ examples:
 
 
 def declare(add_parser: Callable[..., ArgumentParser]) -> None:
-    """The command and its options."""
+    """Add the command and its options."""
     parser = add_parser(
         "duel",
         help="play bandits online, on searches of simulated users",
@@ -38,11 +38,11 @@ def declare(add_parser: Callable[..., ArgumentParser]) -> None:
         epilog=_EXAMPLES,
         formatter_class=RawDescriptionHelpFormatter,
     )
-    declare_world(parser)
+    add_world_options(parser)
     parser.add_argument(
         "--preferences", type=Path, metavar="FILE", help="the true preferences, to tell regret and the best ranker"
     )
-    declare_runs(parser, runs=5)
+    add_run_options(parser, runs=5)
     parser.set_defaults(run=partial(_duel, parser))
 
 

@@ -1,4 +1,4 @@
-"""`rankduel init`: everything that a service needs, in one step."""
+"""`rankduel init`: write a rankduel.toml, create the storage and an admin key."""
 
 import os
 import sys
@@ -8,7 +8,7 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 
-from rankduel.cli.shared.config import CONFIG, commented
+from rankduel.cli.shared.config import CONFIG, default_config_text
 from rankduel.cli.shared.storage_option import is_service
 from rankduel.live import storage_at
 
@@ -29,7 +29,7 @@ _STORAGE = "sqlite:///duels.db"
 
 
 def declare(add_parser: Callable[..., ArgumentParser]) -> None:
-    """The command and its options."""
+    """Add the command and its options."""
     parser = add_parser(
         "init",
         help="write a rankduel.toml, make a storage and an admin key",
@@ -51,17 +51,17 @@ def _init(parser: ArgumentParser, options: Namespace) -> int:
         parser.error(f"{options.config} is there already, and is not overwritten")
     try:
         with os.fdopen(file, "w") as config:
-            config.write(commented(options.storage))
+            config.write(default_config_text(options.storage))
         with closing(storage_at(options.storage)) as storage:
             from rankduel.service.auth.keys import new_key  # noqa: PLC0415 - not of the core
 
-            place, (_, secret) = storage.url, new_key(storage, "admin", ["admin"])
+            url, (_, secret) = storage.url, new_key(storage, "admin", ["admin"])
     except BaseException as error:
         options.config.unlink()
         if isinstance(error, ValueError | ImportError):
             parser.error(str(error))
         raise
-    print(f"made {options.config} and {place}; the admin key, which is shown only now:", file=sys.stderr)
+    print(f"made {options.config} and {url}; the admin key, which is shown only now:", file=sys.stderr)
     print(secret, flush=True)
     print("next: rankduel doctor, then rankduel serve", file=sys.stderr)
     return 0

@@ -1,4 +1,4 @@
-"""`rankduel keys`: who may call the service, and what for."""
+"""`rankduel keys`: create, list and revoke API keys."""
 
 import json
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
@@ -7,7 +7,7 @@ from contextlib import closing
 from functools import partial
 from time import time
 
-from rankduel.cli.shared.storage_option import declare_place, is_service, place_of
+from rankduel.cli.shared.storage_option import add_storage_options, is_service, storage_url
 from rankduel.cli.shared.tables import date, table
 from rankduel.live import Storage, storage_at
 from rankduel.service.auth.keys import SCOPES, new_key
@@ -29,7 +29,7 @@ examples:
 
 
 def declare(add_parser: Callable[..., ArgumentParser]) -> None:
-    """The command and its options."""
+    """Add the command and its options."""
     parser = add_parser(
         "keys",
         help="make, list and revoke API keys",
@@ -46,16 +46,16 @@ def declare(add_parser: Callable[..., ArgumentParser]) -> None:
     revoke = actions.add_parser("revoke", help="end a key")
     revoke.add_argument("id", metavar="ID", help="as in the list: the part between the first two _ of a key")
     for action, run in ((create, _create), (show, _list), (revoke, _revoke)):
-        declare_place(action, services=False)
+        add_storage_options(action, services=False)
         action.set_defaults(run=partial(_run, action, run))
 
 
 def _run(parser: ArgumentParser, act: Callable[[Storage, Namespace], int], options: Namespace) -> int:
-    place = place_of(parser, options)
-    if is_service(place):
-        parser.error(f"keys are made where the storage is, not over {place}")
+    url = storage_url(parser, options)
+    if is_service(url):
+        parser.error(f"keys are made where the storage is, not over {url}")
     try:
-        with closing(storage_at(place, own=False)) as storage:
+        with closing(storage_at(url, own=False)) as storage:
             return act(storage, options)
     except (ValueError, ImportError) as error:  # ImportError: an extra is not installed
         parser.error(str(error))

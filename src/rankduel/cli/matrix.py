@@ -10,9 +10,9 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
-from rankduel.cli.shared.data import DATA, declare_world, load_world
+from rankduel.cli.shared.data import DATA, add_world_options, load_world
 from rankduel.cli.shared.numbers import count, whole
-from rankduel.cli.shared.progress import parts_of, show_progress
+from rankduel.cli.shared.progress import describe_parts, show_progress
 from rankduel.lab import Estimate, Estimation
 
 __all__ = ["declare"]
@@ -39,7 +39,7 @@ examples:
 
 
 def declare(add_parser: Callable[..., ArgumentParser]) -> None:
-    """The command and its options."""
+    """Add the command and its options."""
     parser = add_parser(
         "matrix",
         help="estimate who beats whom among a collection's rankers",
@@ -47,7 +47,7 @@ def declare(add_parser: Callable[..., ArgumentParser]) -> None:
         epilog=_EXAMPLES,
         formatter_class=RawDescriptionHelpFormatter,
     )
-    declare_world(parser)
+    add_world_options(parser)
     option = parser.add_argument
     option("--duels", type=whole(1), default=400_000, metavar="N", help="of each pair of rankers (default: 400,000)")
     option("--faithful", action="store_true", help="as the published matrices: coins, independent queries, +1 / +2")
@@ -74,7 +74,7 @@ def _matrix(parser: ArgumentParser, options: Namespace) -> int:
     try:
         with show_progress() as show:
             estimate = estimation.run(
-                jobs=options.jobs, checkpoint=part, watch=lambda progress: show(parts_of(progress))
+                jobs=options.jobs, checkpoint=part, watch=lambda progress: show(describe_parts(progress))
             )
         estimate.save(options.out)
         part.unlink(missing_ok=True)

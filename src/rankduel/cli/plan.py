@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from rankduel.cli.shared.numbers import whole
-from rankduel.cli.shared.progress import runs_of, show_progress
+from rankduel.cli.shared.progress import describe_runs, show_progress
 from rankduel.lab.forecast import DEFAULT, Forecast, plan
 
 __all__ = ["declare"]
@@ -37,7 +37,7 @@ examples:
 
 
 def declare(add_parser: Callable[..., ArgumentParser]) -> None:
-    """The command and its options."""
+    """Add the command and its options."""
     parser = add_parser(
         "plan",
         help="tell how long a live tournament will take and what it will cost",
@@ -88,7 +88,7 @@ def _plan(parser: ArgumentParser, options: Namespace) -> int:
                 seed=options.seed,
                 jobs=options.jobs,
                 out=options.out,
-                watch=lambda progress: show(runs_of(progress)),
+                watch=lambda progress: show(describe_runs(progress)),
             )
     except (ValueError, ArithmeticError, MemoryError) as error:
         parser.error(str(error))

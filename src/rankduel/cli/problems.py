@@ -1,4 +1,4 @@
-"""`rankduel problems`: what there is to play on."""
+"""`rankduel problems`: list the named problems with their options."""
 
 import inspect
 from argparse import ArgumentParser, Namespace
@@ -11,7 +11,7 @@ __all__ = ["declare"]
 
 
 def declare(add_parser: Callable[..., ArgumentParser]) -> None:
-    """The command, which has no options."""
+    """Add the command, which has no options."""
     parser = add_parser(
         "problems",
         help="list the named problems, with their options and defaults",

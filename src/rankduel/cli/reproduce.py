@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-from rankduel.cli.shared.studies import KEPT, declare_study, run_study
+from rankduel.cli.shared.run_specs import OUTPUT_HELP, add_spec_options, run_specs
 from rankduel.lab import Claim, Verdict, paper_specs
 from rankduel.lab.specs import SCALES
 
@@ -20,7 +20,7 @@ what can be answered within 15 minutes on two cores; paper has the paper's horiz
 The claims with their verdicts go to stdout. Claims on data that is not in FOLDER are played on stand-ins of the same
 size and structure, and are not judged.
 
-{KEPT}"""
+{OUTPUT_HELP}"""
 _EXAMPLES = """\
 examples:
   rankduel reproduce --list
@@ -30,7 +30,7 @@ examples:
 
 
 def declare(add_parser: Callable[..., ArgumentParser]) -> None:
-    """The command and its options."""
+    """Add the command and its options."""
     parser = add_parser(
         "reproduce",
         help="repeat the paper's experiments and judge its claims",
@@ -42,7 +42,7 @@ def declare(add_parser: Callable[..., ArgumentParser]) -> None:
     option("questions", metavar="QUESTION", nargs="*", help="rq1 ... rq7, theory, or all")
     option("--list", action="store_true", help="list the questions")
     option("--scale", choices=SCALES, default="small", help="how long and how often (default: small)")
-    declare_study(parser, out=Path("results/reproduce"))
+    add_spec_options(parser, out=Path("results/reproduce"))
     parser.set_defaults(run=partial(_reproduce, parser))
 
 
@@ -58,7 +58,7 @@ def _reproduce(parser: ArgumentParser, options: Namespace) -> int:
         if question not in (*specs, "all"):
             parser.error(f"no question {question!r}, expected {', '.join(specs)}, or all")
     wanted = list(specs) if "all" in options.questions else list(dict.fromkeys(options.questions))
-    _, report = run_study(parser, options, [specs[name] for name in wanted], options.scale)
+    _, report = run_specs(parser, options, [specs[name] for name in wanted], options.scale)
     print(_verdicts(report.claims), end="", flush=True)
     return 0
 
@@ -66,7 +66,7 @@ def _reproduce(parser: ArgumentParser, options: Namespace) -> int:
 def _verdicts(claims: Mapping[Claim, Verdict]) -> str:
     lines = []
     for claim, verdict in claims.items():
-        lines.append(f"{verdict.state:18}{claim.id:32}{claim.text}\n{'':18}{verdict.told}\n")
+        lines.append(f"{verdict.state:18}{claim.id:32}{claim.text}\n{'':18}{verdict.summary}\n")
     counts = Counter(verdict.state for verdict in claims.values())
     lines.append(f"{len(claims)} claims: {', '.join(f'{state}: {number}' for state, number in counts.items())}\n")
     return "".join(lines)

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from functools import partial
 
 from rankduel.cli.shared.numbers import whole
-from rankduel.cli.shared.storage_option import config_of, declare_place, is_service
+from rankduel.cli.shared.storage_option import add_storage_options, is_service, load_config
 
 __all__ = ["declare"]
 
@@ -26,7 +26,7 @@ examples:
 
 
 def declare(add_parser: Callable[..., ArgumentParser]) -> None:
-    """The command and its options."""
+    """Add the command and its options."""
     parser = add_parser(
         "serve",
         help="serve the tournaments of a storage over HTTP",
@@ -34,7 +34,7 @@ def declare(add_parser: Callable[..., ArgumentParser]) -> None:
         epilog=_EXAMPLES,
         formatter_class=RawDescriptionHelpFormatter,
     )
-    declare_place(parser, services=False)
+    add_storage_options(parser, services=False)
     parser.add_argument("--host", metavar="ADDRESS", help="the address to listen to (default: 127.0.0.1)")
     parser.add_argument("--port", type=whole(0), metavar="N", help="where to listen; 0 is any free one (default: 8080)")
     parser.add_argument("--processes", type=whole(1), metavar="N", help="how many; more than one needs PostgreSQL")
@@ -46,7 +46,7 @@ def _serve(parser: ArgumentParser, options: Namespace) -> int:
         from rankduel.service import serve  # noqa: PLC0415 - not of the core
     except ModuleNotFoundError as error:
         parser.error(f"no module {error.name!r}: the service needs the extra `server`, pip install 'rankduel[server]'")
-    config = config_of(parser, options)
+    config = load_config(parser, options)
     storage = options.storage or config.storage
     if storage is None:
         parser.error("which storage? --storage URL, or a rankduel.toml (rankduel init makes one)")

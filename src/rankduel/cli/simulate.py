@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import get_args
 
-from rankduel.cli.shared.experiments import KEPT, declare_runs, make_experiment, run_experiment
+from rankduel.cli.shared.run_experiment import OUTPUT_HELP, add_run_options, make_experiment, run_experiment
 from rankduel.lab import Experiment, Panel, problem_from
 from rankduel.preferences import Kind
 
@@ -17,7 +17,7 @@ Play bandits on a problem, many times, and compare their regret.
 PROBLEM is a matrix file (text, csv, npy or npz, gzipped or not) or a named problem (see `rankduel problems`), with
 options as in "bradley_terry(n_arms=100, seed=3)". Bandits have options too (see `rankduel bandits`).
 
-{KEPT}"""
+{OUTPUT_HELP}"""
 _EXAMPLES = """\
 examples:
   rankduel simulate cycle2
@@ -28,7 +28,7 @@ examples:
 
 
 def declare(add_parser: Callable[..., ArgumentParser]) -> None:
-    """The command and its options."""
+    """Add the command and its options."""
     parser = add_parser(
         "simulate",
         help="play bandits on a problem and compare their regret",
@@ -37,7 +37,7 @@ def declare(add_parser: Callable[..., ArgumentParser]) -> None:
         formatter_class=RawDescriptionHelpFormatter,
     )
     parser.add_argument("problem", metavar="PROBLEM", help="a matrix file or a named problem")
-    declare_runs(parser, runs=10)
+    add_run_options(parser, runs=10)
     parser.add_argument(
         "--regret", choices=get_args(Kind), default="average", help="what a duel costs (default: the paper's average)"
     )

@@ -1,4 +1,4 @@
-"""`rankduel storage`: copies, checks and upgrades of where tournaments are kept."""
+"""`rankduel storage`: back up, verify, repair and upgrade a storage."""
 
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
@@ -7,8 +7,8 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
-from rankduel.cli.shared.findings import report
-from rankduel.cli.shared.storage_option import declare_place, is_service, place_of
+from rankduel.cli.shared.findings import print_findings
+from rankduel.cli.shared.storage_option import add_storage_options, is_service, storage_url
 from rankduel.live.admin.backup import backup
 from rankduel.live.admin.migrate import upgrade
 from rankduel.live.admin.repair import repair
@@ -36,7 +36,7 @@ examples:
 
 
 def declare(add_parser: Callable[..., ArgumentParser]) -> None:
-    """The command and its options."""
+    """Add the command and its options."""
     parser = add_parser(
         "storage",
         help="back up, verify or upgrade a storage",
@@ -51,31 +51,31 @@ def declare(add_parser: Callable[..., ArgumentParser]) -> None:
     check.add_argument("--repair", action="store_true", help="set aside events that cannot be replayed, then verify")
     step = actions.add_parser("upgrade", help="bring a storage to this version")
     for action, run in ((copy, _backup), (check, _verify), (step, _upgrade)):
-        declare_place(action, services=False)
+        add_storage_options(action, services=False)
         action.set_defaults(run=partial(_run, action, run))
 
 
 def _run(parser: ArgumentParser, act: Callable[[str, Namespace], int], options: Namespace) -> int:
-    place = place_of(parser, options)
-    if is_service(place):
-        parser.error(f"this is done where the storage is, not over {place}")
+    url = storage_url(parser, options)
+    if is_service(url):
+        parser.error(f"this is done where the storage is, not over {url}")
     try:
-        return act(place, options)
+        return act(url, options)
     except (ValueError, ImportError) as error:  # ImportError: an extra is not installed
         parser.error(str(error))
 
 
-def _backup(place: str, options: Namespace) -> int:
-    size = backup(place, options.file)
+def _backup(url: str, options: Namespace) -> int:
+    size = backup(url, options.file)
     print(f"{options.file}: {size:,} bytes", file=sys.stderr)
     return 0
 
 
-def _verify(place: str, options: Namespace) -> int:
-    return report(chain(repair(place) if options.repair else (), verify(place)))
+def _verify(url: str, options: Namespace) -> int:
+    return print_findings(chain(repair(url) if options.repair else (), verify(url)))
 
 
-def _upgrade(place: str, _options: Namespace) -> int:
-    before, after = upgrade(place)
+def _upgrade(url: str, _options: Namespace) -> int:
+    before, after = upgrade(url)
     print("nothing to do" if before == after else f"from schema {before} to {after}", file=sys.stderr)
     return 0

@@ -1,4 +1,4 @@
-"""`rankduel tournaments`: begin them, look at them, operate them, and take their data out."""
+"""`rankduel tournaments`: create, list, show, start, pause, stop and export tournaments."""
 
 import getpass
 import json
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from rankduel.cli.shared.numbers import whole
-from rankduel.cli.shared.storage_option import declare_place, is_service, place_of
+from rankduel.cli.shared.storage_option import add_storage_options, is_service, storage_url
 from rankduel.cli.shared.tables import table
 from rankduel.client import RemoteTournament, Tournament, names_at
 from rankduel.live import storage_at
@@ -40,13 +40,13 @@ examples:
 _DUELS = {"duel": str, "first": str, "second": str, "state": str, "outcome": str, "issued": float, "expires": float}
 _STANDINGS = {"ranker": str, "state": str, "wins": int, "losses": int, "ties": int}
 _FORMATS = ("ndjson", "csv", "parquet")
-_PAGE = 1000  # duels read at once
+_DUELS_PER_READ = 1000
 
-Seen = StoredTournament | RemoteTournament
+ReadableTournament = StoredTournament | RemoteTournament
 
 
 def declare(add_parser: Callable[..., ArgumentParser]) -> None:
-    """The command and its options."""
+    """Add the command and its options."""
     parser = add_parser(
         "tournaments",
         help="begin, look at, operate and export tournaments",
@@ -91,7 +91,7 @@ def declare(add_parser: Callable[..., ArgumentParser]) -> None:
     )
     runs.append((export, _export))
     for action, run in runs:
-        declare_place(action)
+        add_storage_options(action)
         action.set_defaults(run=partial(_run, action, run))
 
 
@@ -116,12 +116,12 @@ def _declare_create(parser: ArgumentParser) -> None:
 
 def _run(parser: ArgumentParser, act: Callable[[str, Namespace], int], options: Namespace) -> int:
     try:
-        return act(place_of(parser, options), options)
+        return act(storage_url(parser, options), options)
     except (ValueError, TypeError, ImportError) as error:  # ImportError: an extra is not installed
         parser.error(str(error))
 
 
-def _create(place: str, options: Namespace) -> int:
+def _create(url: str, options: Namespace) -> int:
     rankers = list(options.ranker)
     if options.rankers is not None:
         rankers += [line.strip() for line in options.rankers.read_text().splitlines() if line.strip()]
@@ -134,7 +134,7 @@ def _create(place: str, options: Namespace) -> int:
     with Tournament.create(
         options.name,
         rankers=rankers,
-        storage=place,
+        storage=url,
         bandit=options.bandit,
         delta=options.delta,
         tolerance=options.tolerance,
@@ -145,19 +145,19 @@ def _create(place: str, options: Namespace) -> int:
         **given,
     ):
         pass
-    with closing(_seen(place, options.name)) as seen:
+    with closing(_open_read_only(url, options.name)) as tournament:
         if options.json:
-            _print_json(_facts(seen))
+            _print_json(_facts(tournament))
         else:
-            print(f"{options.name}: {len(rankers)} rankers, {seen.settings.bandit}")
+            print(f"{options.name}: {len(rankers)} rankers, {tournament.settings.bandit}")
     return 0
 
 
-def _list(place: str, options: Namespace) -> int:
+def _list(url: str, options: Namespace) -> int:
     facts = []
-    for name in _names(place):
-        with closing(_seen(place, name)) as seen:
-            facts.append(_facts(seen))
+    for name in _names(url):
+        with closing(_open_read_only(url, name)) as tournament:
+            facts.append(_facts(tournament))
     if options.json:
         _print_json(facts)
         return 0
@@ -171,33 +171,33 @@ def _list(place: str, options: Namespace) -> int:
     return 0
 
 
-def _show(place: str, options: Namespace) -> int:
-    with closing(_seen(place, options.name)) as seen:
-        lines = seen.leaderboard()[: options.limit]
+def _show(url: str, options: Namespace) -> int:
+    with closing(_open_read_only(url, options.name)) as tournament:
+        lines = tournament.leaderboard()[: options.limit]
         if options.json:
-            _print_json(_facts(seen) | {"leaderboard": [_standing(line) for line in lines]})
+            _print_json(_facts(tournament) | {"leaderboard": [_standing(line) for line in lines]})
             return 0
-        decided, counts = seen.decision(), seen.counts
-        told = ", ".join(f"{value:,} {name.replace('_', ' ')}" for name, value in asdict(counts).items())
-        print(f"{seen.name}: {seen.status}\n{decided}\nduels: {told}, {counts.in_flight:,} in flight\n")
+        decided, counts = tournament.decision(), tournament.counts
+        numbers = ", ".join(f"{value:,} {name.replace('_', ' ')}" for name, value in asdict(counts).items())
+        print(f"{tournament.name}: {tournament.status}\n{decided}\nduels: {numbers}, {counts.in_flight:,} in flight\n")
         rows = [(line.ranker, line.state, line.wins, line.losses, line.ties, line.rate) for line in lines]
         print(table(("ranker", "state", "wins", "losses", "ties", "rate"), rows), end="")
-        if (more := len(seen.rankers) - len(lines)) > 0:
-            print(f"and {more} more: --limit {len(seen.rankers)}")
+        if (more := len(tournament.rankers) - len(lines)) > 0:
+            print(f"and {more} more: --limit {len(tournament.rankers)}")
     return 0
 
 
-def _operate(verb: str, place: str, options: Namespace) -> int:
-    by = "" if is_service(place) else getpass.getuser()  # a service knows it by the key
-    with Tournament.open(options.name, storage=place) as tournament:
+def _operate(verb: str, url: str, options: Namespace) -> int:
+    by = "" if is_service(url) else getpass.getuser()  # a service knows it by the key
+    with Tournament.open(options.name, storage=url) as tournament:
         getattr(tournament, verb)(options.reason, by)
         print(f"{options.name}: {tournament.status}")
     return 0
 
 
-def _export(place: str, options: Namespace) -> int:
-    with closing(_seen(place, options.name)) as seen:
-        columns, rows = _EXPORTS[options.what](seen)
+def _export(url: str, options: Namespace) -> int:
+    with closing(_open_read_only(url, options.name)) as tournament:
+        columns, rows = _EXPORTS[options.what](tournament)
         if options.format == "parquet" and options.out is None:
             raise ValueError("a Parquet file cannot go to stdout: --out FILE")
         if options.out is None:
@@ -223,21 +223,21 @@ def _texts(form: str, columns: dict[str, type], rows: Iterable[dict[str, Any]]) 
     return to_csv(rows, columns) if form == "csv" else to_ndjson(rows)
 
 
-def _journal(seen: Seen) -> tuple[dict[str, type], Iterator[dict[str, Any]]]:
-    return dict(JOURNAL), (event._asdict() for event in seen.journal())
+def _journal(tournament: ReadableTournament) -> tuple[dict[str, type], Iterator[dict[str, Any]]]:
+    return dict(JOURNAL), (event._asdict() for event in tournament.journal())
 
 
-def _battles(seen: Seen) -> tuple[dict[str, type], Iterator[dict[str, Any]]]:
-    rankers = seen.rankers
-    told = (event.body for event in seen.journal() if event.kind == "told")
-    battles = ((rankers[body["first"]], rankers[body["second"]], Outcome(body["outcome"])) for body in told)
+def _battles(tournament: ReadableTournament) -> tuple[dict[str, type], Iterator[dict[str, Any]]]:
+    rankers = tournament.rankers
+    resolved = (event.body for event in tournament.journal() if event.kind == "told")
+    battles = ((rankers[body["first"]], rankers[body["second"]], Outcome(body["outcome"])) for body in resolved)
     return dict(BATTLES), iter(battle_rows(battles))
 
 
-def _duels(seen: Seen) -> tuple[dict[str, type], Iterator[dict[str, Any]]]:
+def _duels(tournament: ReadableTournament) -> tuple[dict[str, type], Iterator[dict[str, Any]]]:
     def rows() -> Iterator[dict[str, Any]]:
-        rankers, before = seen.rankers, None
-        while page := seen.duels(_PAGE, before):
+        rankers, before = tournament.rankers, None
+        while page := tournament.duels(_DUELS_PER_READ, before):
             for row in page:
                 names = {"duel": row.id, "first": rankers[row.first], "second": rankers[row.second]}
                 yield {column: names.get(column, getattr(row, column, None)) for column in _DUELS}
@@ -246,11 +246,11 @@ def _duels(seen: Seen) -> tuple[dict[str, type], Iterator[dict[str, Any]]]:
     return dict(_DUELS), rows()
 
 
-def _leaderboard(seen: Seen) -> tuple[dict[str, type], Iterator[dict[str, Any]]]:
-    return dict(_STANDINGS), (_standing(line) for line in seen.leaderboard())
+def _leaderboard(tournament: ReadableTournament) -> tuple[dict[str, type], Iterator[dict[str, Any]]]:
+    return dict(_STANDINGS), (_standing(line) for line in tournament.leaderboard())
 
 
-_EXPORTS: dict[str, Callable[[Seen], tuple[dict[str, type], Iterator[dict[str, Any]]]]] = {
+_EXPORTS: dict[str, Callable[[ReadableTournament], tuple[dict[str, type], Iterator[dict[str, Any]]]]] = {
     "journal": _journal,
     "duels": _duels,
     "battles": _battles,
@@ -262,18 +262,18 @@ def _standing(line: Any) -> dict[str, Any]:
     return {column: getattr(line, column) for column in _STANDINGS}
 
 
-def _names(place: str) -> list[str]:
-    if is_service(place):
-        return names_at(place)
-    with closing(storage_at(place, own=False)) as storage:
+def _names(url: str) -> list[str]:
+    if is_service(url):
+        return names_at(url)
+    with closing(storage_at(url, own=False)) as storage:
         return storage.names()
 
 
-def _seen(place: str, name: str) -> Seen:
-    """A tournament to look at, in use or not."""
-    if is_service(place):
-        return RemoteTournament.open(name, storage=place)
-    storage = storage_at(place, own=False)
+def _open_read_only(url: str, name: str) -> ReadableTournament:
+    """Open a tournament for reading, also while a service uses it."""
+    if is_service(url):
+        return RemoteTournament.open(name, storage=url)
+    storage = storage_at(url, own=False)
     try:
         return StoredTournament(name, storage)
     except BaseException:
@@ -281,18 +281,18 @@ def _seen(place: str, name: str) -> Seen:
         raise
 
 
-def _facts(seen: Seen) -> dict[str, Any]:
+def _facts(tournament: ReadableTournament) -> dict[str, Any]:
     """A tournament as JSON has it."""
-    decided = seen.decision()
+    decided = tournament.decision()
     secret = ("salt", "seed", "rankers")
     return {
-        "name": seen.name,
-        "status": seen.status,
-        "rankers": seen.rankers,
+        "name": tournament.name,
+        "status": tournament.status,
+        "rankers": tournament.rankers,
         **asdict(decided),
         "decision": str(decided),
-        "counts": asdict(seen.counts) | {"in_flight": seen.counts.in_flight},
-        "settings": {name: value for name, value in seen.settings.to_dict().items() if name not in secret},
+        "counts": asdict(tournament.counts) | {"in_flight": tournament.counts.in_flight},
+        "settings": {name: value for name, value in tournament.settings.to_dict().items() if name not in secret},
     }
 
 

@@ -1,37 +1,37 @@
-"""The dashboard: its pages, as files, and what they say, in numbers and words. The service serves them."""
+"""The dashboard: static files, and the numbers and texts on them. `service/routes/dashboard.py` serves them."""
 
-from rankduel.dashboard.assets import FILES, POLICY, File
-from rankduel.dashboard.duel_explanation import Known, known_of, rule_of, why_they_met
+from rankduel.dashboard.assets import CONTENT_SECURITY_POLICY, FILES, File
+from rankduel.dashboard.duel_explanation import DuelContext, duel_context, explain_duel, selection_rule
 from rankduel.dashboard.forecast import Forecast, forecast
-from rankduel.dashboard.health_status import Light, fair_sides, light
-from rankduel.dashboard.leaderboard import Line, lines
-from rankduel.dashboard.preference_grid import Grid, grid
+from rankduel.dashboard.health_status import HealthStatus, fair_sides, health_status
+from rankduel.dashboard.leaderboard import LeaderboardRow, leaderboard
+from rankduel.dashboard.preference_grid import PreferenceGrid, preference_grid
 from rankduel.dashboard.ratings import Harm, harm, ratings
 from rankduel.dashboard.report import Report, markdown, report
-from rankduel.dashboard.summary import sentence
+from rankduel.dashboard.summary import summary_sentence
 
 __all__ = [
     "FILES",
-    "POLICY",
+    "CONTENT_SECURITY_POLICY",
     "File",
     "Forecast",
-    "Grid",
+    "PreferenceGrid",
     "Harm",
-    "Known",
-    "Light",
-    "Line",
+    "DuelContext",
+    "HealthStatus",
+    "LeaderboardRow",
     "Report",
     "fair_sides",
     "forecast",
-    "grid",
+    "preference_grid",
     "harm",
-    "known_of",
-    "light",
-    "lines",
+    "duel_context",
+    "health_status",
+    "leaderboard",
     "markdown",
     "ratings",
     "report",
-    "rule_of",
-    "sentence",
-    "why_they_met",
+    "selection_rule",
+    "summary_sentence",
+    "explain_duel",
 ]

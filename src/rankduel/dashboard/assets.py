@@ -1,12 +1,12 @@
-"""The files of the dashboard, as browsers get them: read once, and no others."""
+"""Static files of the dashboard, read once, and their Content-Security-Policy."""
 
 from importlib.resources import files
 from typing import NamedTuple
 
-__all__ = ["FILES", "POLICY", "File"]
+__all__ = ["FILES", "CONTENT_SECURITY_POLICY", "File"]
 
 # What a page may load and do: files of this server, nothing inline, nothing from elsewhere.
-POLICY = (
+CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
@@ -19,7 +19,7 @@ _TYPES = {
 
 
 class File(NamedTuple):
-    """A file, and what it is."""
+    """Content and media type of a file."""
 
     content: bytes
     media: str

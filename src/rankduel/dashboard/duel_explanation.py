@@ -1,21 +1,21 @@
-"""Why two rankers met: the rule of the bandit, and what was known of the two when the duel was asked for."""
+"""Explain a duel: the selection rule of the bandit, and the records of the two rankers when it was issued."""
 
 from dataclasses import dataclass
 
-from rankduel.dashboard.leaderboard import Line, lines
+from rankduel.dashboard.leaderboard import LeaderboardRow, leaderboard
 from rankduel.live import DuelRow, View
 
-__all__ = ["Known", "known_of", "rule_of", "why_they_met"]
+__all__ = ["DuelContext", "duel_context", "selection_rule", "explain_duel"]
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """What was known of the two rankers of a duel after so many outcomes."""
+class DuelContext:
+    """Records of the two rankers of a duel when it was issued, after so many outcomes."""
 
     told: int
     rankers_left: int
-    first: Line
-    second: Line
+    first: LeaderboardRow
+    second: LeaderboardRow
     first_place: int  # on the leaderboard, from 1
     second_place: int
     wins: int  # of the first over the second
@@ -24,25 +24,25 @@ class Known:
     enough: float | None  # the evidence at which a ranker goes
 
 
-def known_of(view: View, duel: DuelRow) -> Known:
-    """What a view says of the two of a duel."""
-    board = lines(view)
+def duel_context(view: View, duel: DuelRow) -> DuelContext:
+    """The records of the two rankers of a duel in a view."""
+    board = leaderboard(view)
     places = {line.ranker: place for place, line in enumerate(board)}
     first, second = places[view.names[duel.first]], places[view.names[duel.second]]
     pair = duel.first, duel.second
-    return Known(
+    return DuelContext(
         view.told, len(view.alive), board[first], board[second], first + 1, second + 1,
         view.wins.get(pair, 0), view.wins.get(pair[::-1], 0), view.ties.get((min(pair), max(pair)), 0), view.enough,
     )  # fmt: skip
 
 
-def rule_of(bandit: str) -> str:
-    """How a bandit chooses who meets."""
+def selection_rule(bandit: str) -> str:
+    """How a bandit selects the two rankers, in words."""
     return _RULES.get(bandit, f"They are the choice of {bandit}.")
 
 
-def why_they_met(then: View | None, duel: DuelRow) -> str:
-    """What was so of the two of a duel when they were chosen; `then` is None if that is too long ago."""
+def explain_duel(then: View | None, duel: DuelRow) -> str:
+    """Explain why two rankers met, from the view at that time; None if that is too long ago."""
     if then is None:
         return "What was known of the two when they were chosen is too long ago to be found."
     first, second = then.names[duel.first], then.names[duel.second]

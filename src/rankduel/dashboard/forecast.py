@@ -1,4 +1,4 @@
-"""When a tournament will end: it is played on, from where it stands, with users made up from what is known."""
+"""Forecast the end of a tournament: continue its bandit in a simulation whose preferences follow the ratings."""
 
 from dataclasses import dataclass
 from time import thread_time
@@ -13,8 +13,8 @@ from rankduel.simulation import simulate
 __all__ = ["Forecast", "forecast"]
 
 _RUNS = 5
-_HORIZON = 20_000_000  # duels after which a run is given up
-_SECONDS = 2.0  # of CPU, for all runs
+_HORIZON_DUELS = 20_000_000  # then a run is given up
+_CPU_SECONDS = 2.0  # for all runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,9 @@ class _TooLong(Exception):  # noqa: N818 - no error
     pass
 
 
-def forecast(kind: type[Bandit], snapshot: bytes, rated: Ratings, *, told: int, seconds: float = _SECONDS) -> Forecast:
+def forecast(
+    kind: type[Bandit], snapshot: bytes, rated: Ratings, *, told: int, seconds: float = _CPU_SECONDS
+) -> Forecast:
     """Play a bandit on from a snapshot; the duels are those after the first `told`. Each run has a truth of its own,
     drawn from what is known: the ratings, and how far they may be off.
 
@@ -54,8 +56,8 @@ def forecast(kind: type[Bandit], snapshot: bytes, rated: Ratings, *, told: int, 
             played = simulate(
                 bandit,
                 Utilities(random.normal(*rated)),
-                horizon=_HORIZON,
-                checkpoints=[_HORIZON],
+                horizon=_HORIZON_DUELS,
+                checkpoints=[_HORIZON_DUELS],
                 seed=run,
                 kind="copeland",
                 watch=watch,

@@ -1,19 +1,19 @@
-"""The light of a tournament: good, or what should be looked at, worst first."""
+"""Health status of a tournament: good, warning or bad, with the reasons, worst first."""
 
 import math
 from dataclasses import dataclass
 
 from rankduel.live import Event, Health, View
 
-__all__ = ["Light", "fair_sides", "light"]
+__all__ = ["HealthStatus", "fair_sides", "health_status"]
 
-_FEW = 200  # duels that are over before shares are judged
-_JOINED = 0.5  # the least share of duels that should be told in time
-_CHANCE = 0.001  # of a false alarm about the sides, at any time
+_MIN_RESOLVED_DUELS = 200  # before shares are judged
+_MIN_RESOLVED_SHARE = 0.5  # of duels, in time
+_FALSE_ALARM_PROBABILITY = 0.001  # of a false alarm about the sides, at any time
 
 
 @dataclass(frozen=True, slots=True)
-class Light:
+class HealthStatus:
     """`state` is good, warning or bad; `reasons` say why, in whole sentences."""
 
     state: str
@@ -33,7 +33,7 @@ def fair_sides(health: Health) -> float:
     return min(1.0, math.exp(-evidence)) if evidence < 700 else 0.0
 
 
-def light(view: View, health: Health, paused: Event | None = None) -> Light:
+def health_status(view: View, health: Health, paused: Event | None = None) -> HealthStatus:
     """What should be looked at; `paused` is the event that has paused the tournament."""
     counts = health.counts
     bad, warnings = [], []
@@ -44,19 +44,19 @@ def light(view: View, health: Health, paused: Event | None = None) -> Light:
     if counts.failed:
         warnings.append(f"{counts.failed:,} duels could not be resolved; the page of each duel says why.")
     over = counts.told + counts.no_signal + counts.expired
-    if over >= _FEW and health.joined < _JOINED:
+    if over >= _MIN_RESOLVED_DUELS and health.joined < _MIN_RESOLVED_SHARE:
         warnings.append(f"Only {health.joined:.0%} of the duels were told in time; the others teach nothing.")
-    if counts.told >= _FEW and health.conflicts > counts.told / 100:
+    if counts.told >= _MIN_RESOLVED_DUELS and health.conflicts > counts.told / 100:
         warnings.append(f"{health.conflicts:,} outcomes were told twice and differently: the first one stays.")
-    if counts.told >= _FEW and health.unknown > counts.told / 100:
+    if counts.told >= _MIN_RESOLVED_DUELS and health.unknown > counts.told / 100:
         warnings.append(f"{health.unknown:,} outcomes were told of duels that there never were.")
     p = fair_sides(health)
-    if p < _CHANCE:
+    if p < _FALSE_ALARM_PROBABILITY:
         warnings.append(f"One side wins too often (p = {p:.1g}): are pages shown as they were made?")
     decided = view.decision.winner is not None or view.decision.tied
     if view.status == "paused" and health.failure is None and not decided:
         warnings.append(f"{_pause(paused)}. Users see the baseline.")
-    return Light("bad" if bad else "warning" if warnings else "good", bad + warnings)
+    return HealthStatus("bad" if bad else "warning" if warnings else "good", bad + warnings)
 
 
 def _pause(paused: Event | None) -> str:

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 
 from rankduel.live import View
 
-__all__ = ["LEVEL", "Line", "interval", "lines"]
+__all__ = ["INTERVAL_CONFIDENCE", "LeaderboardRow", "interval", "leaderboard"]
 
-LEVEL = 0.95  # of the intervals
-_CARE = 20  # even duels that every ranker is given for the order, so that one lucky duel puts nobody on top
-_TUNED = 25.0  # the variance, in units of one duel's, near which intervals are as narrow as can be
+INTERVAL_CONFIDENCE = 0.95  # of the intervals
+_PRIOR_DUELS = 20  # even duels that every ranker is given for the order, so that one lucky duel puts nobody on top
+_MIXTURE_VARIANCE_DUELS = 25.0  # the variance, in units of one duel's, near which intervals are as narrow as can be
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class LeaderboardRow:
     """A ranker. `state` is champion, left, paused, out or retired; the interval holds at any time."""
 
     ranker: str
@@ -39,12 +39,17 @@ def interval(rate: float, duels: int) -> tuple[float, float]:
     """
     if not duels:
         return 0.0, 1.0
-    variance = duels / 4 + _TUNED
-    radius = math.sqrt(variance * (math.log(variance / _TUNED) + 2 * math.log(1 / (1 - LEVEL)))) / duels
+    variance = duels / 4 + _MIXTURE_VARIANCE_DUELS
+    radius = (
+        math.sqrt(
+            variance * (math.log(variance / _MIXTURE_VARIANCE_DUELS) + 2 * math.log(1 / (1 - INTERVAL_CONFIDENCE)))
+        )
+        / duels
+    )
     return max(0.0, rate - radius), min(1.0, rate + radius)
 
 
-def lines(view: View) -> list[Line]:
+def leaderboard(view: View) -> list[LeaderboardRow]:
     """All rankers: the champion, others that are left by their wins, those that are out from the last one on."""
     batch_of = {arm: number for number, batch in enumerate(view.batches or (), 1) for arm in batch}
     records, rates = view.records.tolist(), view.rates.tolist()
@@ -53,12 +58,12 @@ def lines(view: View) -> list[Line]:
     played = duels.tolist()
     evidence = [None] * len(records) if view.evidence is None else view.evidence.tolist()
 
-    def line(arm: int) -> Line:
+    def row(arm: int) -> LeaderboardRow:
         wins, losses, ties = records[arm]
         low, high = interval(rates[arm], played[arm])
-        return Line(
+        return LeaderboardRow(
             view.names[arm], view.state_of(arm), wins, losses, ties, rates[arm], low, high, evidence[arm],
             batch_of.get(arm),
         )  # fmt: skip
 
-    return [line(arm) for arm in view.ordered_by((won + tied / 2 + _CARE / 2) / (duels + _CARE))]
+    return [row(arm) for arm in view.ordered_by((won + tied / 2 + _PRIOR_DUELS / 2) / (duels + _PRIOR_DUELS))]

@@ -1,17 +1,17 @@
-"""Who beats whom, as a square of cells: a cell is a pair of rankers, or of groups of them where there are too many."""
+"""Preference grid: who beats whom; a cell is a pair of rankers, or of groups of them where there are too many."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from rankduel.dashboard.leaderboard import lines
+from rankduel.dashboard.leaderboard import leaderboard
 from rankduel.live import View
 
-__all__ = ["Grid", "grid"]
+__all__ = ["PreferenceGrid", "preference_grid"]
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class PreferenceGrid:
     """Rankers in the order of the leaderboard, `group` of them to a row, and a line for each cell above the diagonal.
 
     A line is the row, the column, wins and losses of the row against the column, and ties. Pairs of one group are left
@@ -25,9 +25,9 @@ class Grid:
     cells: list[list[int]]
 
 
-def grid(view: View, cells: int, first: int = 0, last: int | None = None) -> Grid:
+def preference_grid(view: View, cells: int, first: int = 0, last: int | None = None) -> PreferenceGrid:
     """The part of the leaderboard from `first` to `last` (not with it), in at most `cells` rows."""
-    order = [line.ranker for line in lines(view)]
+    order = [row.ranker for row in leaderboard(view)]
     number_of = {name: number for number, name in enumerate(view.names)}
     first = min(first, max(0, len(order) - 1))
     last = len(order) if last is None else min(max(last, first + 1), len(order))
@@ -45,4 +45,4 @@ def grid(view: View, cells: int, first: int = 0, last: int | None = None) -> Gri
     keys, places = np.unique(row * len(order) + column, return_inverse=True)
     sums = [np.bincount(places, counts, len(keys)).astype(np.int64) for counts in (won, lost, tied)]
     table = np.stack([*np.divmod(keys, len(order)), *sums], axis=1)
-    return Grid(order[first:last], first, len(order), group, table.tolist())
+    return PreferenceGrid(order[first:last], first, len(order), group, table.tolist())

@@ -1,4 +1,4 @@
-"""How good rankers are, estimated from all their duels; and what the duels have cost users."""
+"""Ratings of rankers by the Bradley-Terry model, and the harm to users that follows from them."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -11,8 +11,8 @@ from rankduel.live import View
 __all__ = ["Harm", "Ratings", "harm", "ratings"]
 
 Floats = npt.NDArray[np.float64]
-_ROUNDS = 100
-_LEAST = 0.02  # by which ratings spread around 0 at least, as a standard deviation
+_ITERATIONS = 100
+_MIN_RATING_DEVIATION = 0.02  # of ratings around 0
 
 
 class Ratings(NamedTuple):
@@ -32,13 +32,13 @@ def ratings(view: View) -> Ratings:
     i, j, won, lost, tied = view.meetings[view.meetings[:, 0] != view.meetings[:, 1]].T
     duels, score = (won + lost + tied).astype(float), won + tied / 2
     rating, variance = np.zeros(n), 0.25
-    for _ in range(_ROUNDS):
+    for _ in range(_ITERATIONS):
         chance = 1 / (1 + np.exp(rating[j] - rating[i]))
         surprise, information = score - duels * chance, duels * chance * (1 - chance)
         slope = np.bincount(i, surprise, n) - np.bincount(j, surprise, n) - rating / variance
         bend = np.bincount(i, information, n) + np.bincount(j, information, n) + 1 / variance
         rating += slope / (2 * bend)
-        variance = max(_LEAST**2, float((rating**2 + 1 / bend).mean()))
+        variance = max(_MIN_RATING_DEVIATION**2, float((rating**2 + 1 / bend).mean()))
     return Ratings(rating, 1 / np.sqrt(bend))
 
 
@@ -60,7 +60,7 @@ def harm(view: View, rated: Ratings) -> Harm | None:
     if not len(view.meetings):
         return None
     baseline = view.settings.baseline
-    against = view.champion if baseline is None else _place(view, baseline)
+    against = view.champion if baseline is None else _arm_of(view, baseline)
     if against is None:
         return None  # the baseline is none of the rankers: nobody knows how good it is
     loss = 1 / (1 + np.exp(rated.means - rated.means[against])) - 0.5
@@ -70,5 +70,5 @@ def harm(view: View, rated: Ratings) -> Harm | None:
     return Harm(view.names[against], total / float(duels.sum()), total)
 
 
-def _place(view: View, name: str) -> int | None:
+def _arm_of(view: View, name: str) -> int | None:
     return view.names.index(name) if name in view.names else None

@@ -1,21 +1,21 @@
-"""The decision as a document: to print, to send, or for another program."""
+"""Report of a tournament: the decision as data (JSON) and as Markdown."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from rankduel.dashboard.leaderboard import Line, lines
+from rankduel.dashboard.leaderboard import LeaderboardRow, leaderboard
 from rankduel.dashboard.ratings import Harm, harm, ratings
-from rankduel.dashboard.summary import sentence
+from rankduel.dashboard.summary import summary_sentence
 from rankduel.live import LocalTournament
 
 __all__ = ["Report", "markdown", "report"]
 
-_MOST = 20  # rankers in a table of the document
+_MAX_TABLE_RANKERS = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What came of a tournament, or where it stands."""
+    """The decision of a tournament, or its state before one."""
 
     tournament: str
     status: str
@@ -33,18 +33,18 @@ class Report:
     issued: int
     expired: int
     harm: Harm | None
-    rankers: list[Line]  # all that were tried, in the order of the leaderboard
+    rankers: list[LeaderboardRow]  # all that were tried, in the order of the leaderboard
     best_exists: float  # a p-value of "some ranker is at least as good as each other one"
 
 
 def report(t: LocalTournament) -> Report:
-    """All of it, from what is known now."""
+    """The report of a tournament now."""
     view, found, health = t.view(), t.decision(), t.health()
     confidence = view.decision.confidence
     return Report(
         tournament=t.name,
         status=view.status,
-        sentence=sentence(view, None, 0, failing=health.failure is not None),
+        sentence=summary_sentence(view, None, 0, failing=health.failure is not None),
         promise=_promise(str(found)),
         winner=found.winner,
         tied=list(found.tied),
@@ -58,7 +58,7 @@ def report(t: LocalTournament) -> Report:
         issued=health.counts.issued,
         expired=health.counts.expired,
         harm=harm(view, ratings(view)),
-        rankers=lines(view),
+        rankers=leaderboard(view),
         best_exists=confidence.p_best_exists,
     )
 
@@ -88,13 +88,15 @@ def markdown(made: Report) -> str:
         "| ranker | state | duels | share of wins | 95 % interval | evidence against it |",
         "|---|---|--:|--:|--:|--:|",
     ]
-    more = len(made.rankers) - _MOST
+    more = len(made.rankers) - _MAX_TABLE_RANKERS
     tail = ["", f"… and {more:,} more rankers."] if more > 0 else []
     rows = [f"| {name} | {value} |" for name, value in facts]
-    return "\n".join([*head, *rows, "", _plain(made.promise), *table, *map(_row, made.rankers[:_MOST]), *tail, ""])
+    return "\n".join(
+        [*head, *rows, "", _plain(made.promise), *table, *map(_row, made.rankers[:_MAX_TABLE_RANKERS]), *tail, ""]
+    )
 
 
-def _row(line: Line) -> str:
+def _row(line: LeaderboardRow) -> str:
     evidence = "" if line.evidence is None else f"{line.evidence:.2f}"
     duels = line.wins + line.losses + line.ties
     return (

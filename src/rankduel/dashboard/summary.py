@@ -1,13 +1,13 @@
-"""What the dashboard says in whole sentences."""
+"""The summary sentence of a tournament, as the overview and the report show it."""
 
 from rankduel.dashboard.forecast import Forecast
 from rankduel.live import View
 
-__all__ = ["sentence"]
+__all__ = ["summary_sentence"]
 
 
-def sentence(view: View, outlook: Forecast | None, per_day: float, *, failing: bool = False) -> str:
-    """Where a tournament stands, in one sentence."""
+def summary_sentence(view: View, forecast: Forecast | None, per_day: float, *, failing: bool = False) -> str:
+    """Summarise the state of a tournament in one sentence."""
     names, confidence = view.names, view.decision.confidence
     sure = "" if confidence.delta is None else f" with {100 * (1 - confidence.delta):g} % certainty"
     left = f"{len(view.alive):,} of {_rankers(len(names))} remain"
@@ -22,13 +22,15 @@ def sentence(view: View, outlook: Forecast | None, per_day: float, *, failing: b
         text = f"Stopped before a decision: {left}, and {leads} {after}"
     elif not view.told:
         text = f"Not a single outcome yet: {left}"
-    elif outlook is None:
+    elif forecast is None:
         text = f"{left}; {leads} {after}"
-    elif outlook.duels is None:
+    elif forecast.duels is None:
         text = f"{left}; {leads} {after}; the end cannot be foreseen yet"
     else:
-        days = f", {_time(outlook.duels / per_day)} at today's traffic," if view.status == "running" and per_day else ""
-        text = f"{left}; {leads}; about {_rounded(outlook.duels)} duels{days} to a decision{sure}"
+        days = (
+            f", {_time(forecast.duels / per_day)} at today's traffic," if view.status == "running" and per_day else ""
+        )
+        text = f"{left}; {leads}; about {_rounded(forecast.duels)} duels{days} to a decision{sure}"
     return f"Paused. {text}." if view.status == "paused" and not text.startswith("Decided") else f"{text}."
 
 

@@ -1,11 +1,11 @@
 from collections.abc import Hashable, Iterable
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from rankduel.interleaving.interleaved import Interleaved
 from rankduel.types import Outcome
 
 class Impression:
-    def __init__(self, k: int, n_documents: int) -> None: ...
+    def __new__(cls, k: int, n_documents: int) -> Self: ...
     @property
     def k(self) -> int: ...
     @property

@@ -1,5 +1,5 @@
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -9,7 +9,7 @@ from rankduel.interleaving.multileaved import Multileaved
 def positive(name: str, value: float) -> float: ...
 
 class MultiImpression:
-    def __init__(self, k: int) -> None: ...
+    def __new__(cls, k: int) -> Self: ...
     @property
     def k(self) -> int: ...
     @property

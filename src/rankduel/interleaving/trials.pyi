@@ -12,6 +12,9 @@ class Trial:
     clicked: npt.NDArray[np.bool_]
     preferences: npt.NDArray[np.float64]
 
+class Tables:
+    def __init__(self, scores: npt.NDArray[np.float64]) -> None: ...
+
 def trial(
     method: Multileaving,
     scores: npt.ArrayLike,

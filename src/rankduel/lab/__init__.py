@@ -1,9 +1,21 @@
-"""The lab: an experiment is a plan of runs, each computed once and kept; tables and plots are made of them."""
+"""Experiments, from a spec file to a report. Each step is a module:
+
+1. `specs`, `sources`: a TOML spec names problems, bandits, sweeps, horizons and runs; `sources` finds the problems.
+2. `plan`: an `Experiment` is a plan of `Unit`s, one run of one bandit each, known by a key of all that decides it.
+3. `engine`, `executors`, `dask_engine`: compute the units that are not in the store, in threads, processes or on a
+   cluster; `progress` estimates the time left.
+4. `store`: one file for each finished run, so that an interrupted plan goes on where it was.
+5. `results`, `measurements`, `study`: the runs of an experiment as figures and arrays, and those of a whole spec.
+6. `judging`, `claims`: compare the measurements with the sentences of the paper.
+7. `report`, `tables`, `certified_tables`, `plots`: what people read.
+
+Two programs of their own use the same parts: `forecast` (`rankduel plan`) and `estimation` (`rankduel matrix`).
+"""
 
 from rankduel.lab.claims import CLAIMS, judge
 from rankduel.lab.engine import Engine, EngineUnavailable, execute
 from rankduel.lab.estimation import Estimate, Estimation, estimate_preferences
-from rankduel.lab.executors import OtherCode
+from rankduel.lab.executors import CodeMismatch
 from rankduel.lab.judging import Claim, Verdict
 from rankduel.lab.measurements import Measured, Series
 from rankduel.lab.plan import Experiment, Unit, normal_form, problem_from
@@ -26,7 +38,7 @@ __all__ = [
     "Estimation",
     "Experiment",
     "Measured",
-    "OtherCode",
+    "CodeMismatch",
     "Panel",
     "PlotUnavailable",
     "Progress",

@@ -1,4 +1,4 @@
-"""Tables of certified bandits: regret at several horizons beside the oracle's bound, and how the promise was kept."""
+"""Tables of certified bandits: regret at several horizons with the oracle's bound, and how often the guarantee held."""
 
 import math
 import re
@@ -11,25 +11,25 @@ from rankduel.lab.measurements import Floats, Measured, Series
 from rankduel.lab.tables import Table
 
 __all__ = [
-    "bound_of",
+    "oracle_regret",
     "delta_of",
-    "end_of",
-    "highest_chance",
-    "mean_told",
-    "promise_table",
+    "final_regret",
+    "upper_limit",
+    "format_mean",
+    "guarantee_table",
     "regret_table",
     "regret_until",
 ]
 
-HORIZONS = (10**4, 10**5, 10**6, 10**7)
-USUAL = 0.01  # delta, for the bound beside a bandit that promises nothing
+HORIZONS_DUELS = (10**4, 10**5, 10**6, 10**7)
+DEFAULT_DELTA = 0.01  # for the bound of a bandit without a guarantee
 
 
 def regret_table(title: str, parts: Sequence[Measured]) -> Table:
     """A row for each bandit: regret at the horizons and in the end, and the bound for its delta."""
     swept = any(measured.facts["setting"] != parts[0].facts["setting"] for measured in parts)
     longest = max(series.horizon for measured in parts for series in measured.series.values())
-    horizons = [duels for duels in HORIZONS if duels <= longest]
+    horizons = [duels for duels in HORIZONS_DUELS if duels <= longest]
     head = ["bandit", *(["setting"] if swept else []), "runs"]
     head += [f"at {duels:.0e}".replace("+0", "") for duels in horizons]
     head += ["in the end", "bound", "end / bound", "ended at (median)", "winner lost", "CPU us per duel"]
@@ -38,15 +38,15 @@ def regret_table(title: str, parts: Sequence[Measured]) -> Table:
         setting = ", ".join(f"{name}={value}" for name, value in measured.facts["setting"].items())
         for series in measured.series.values():
             row = [series.label, *([setting] if swept else []), str(series.runs)]
-            row += [mean_told(regret_until(series, duels)) for duels in horizons]
-            end, bound = end_of(series), bound_of(measured, delta_of(series))
-            row += [mean_told(end), figure(bound), "-" if end is None else figure(float(end.mean()) / bound)]
+            row += [format_mean(regret_until(series, duels)) for duels in horizons]
+            end, bound = final_regret(series), oracle_regret(measured, delta_of(series))
+            row += [format_mean(end), figure(bound), "-" if end is None else figure(float(end.mean()) / bound)]
             row += [figure(_ended(series)), f"{measured.lost(series)}/{series.runs}"]
             rows.append([*row, figure(1e6 * float(series.seconds_per_duel.mean()))])
     return Table(title, head, rows)
 
 
-def promise_table(title: str, parts: Sequence[Measured]) -> Table:
+def guarantee_table(title: str, parts: Sequence[Measured]) -> Table:
     """A row for each bandit: how often a best arm was eliminated, and how often the best arms ended alone, together."""
     head = ["problem", "bandit", "delay", "runs", "duels", "a best arm lost", "share", "at most (95%)"]
     head += ["all best lost", "ended with the best alone", "ended at (median)"]
@@ -64,7 +64,7 @@ def promise_table(title: str, parts: Sequence[Measured]) -> Table:
                 f"{series.horizon:,}",
                 f"{lost:,}",
             ]
-            row += [f"{lost / series.runs:.2%}", f"{highest_chance(lost, series.runs):.2%}"]
+            row += [f"{lost / series.runs:.2%}", f"{upper_limit(lost, series.runs):.2%}"]
             rows.append([*row, f"{measured.lost(series):,}", f"{alone:,}", figure(_ended(series))])
     return Table(title, head, rows)
 
@@ -76,12 +76,12 @@ def regret_until(series: Series, duels: int) -> Floats | None:
     return series.regret_at(duels)
 
 
-def end_of(series: Series) -> Floats | None:
+def final_regret(series: Series) -> Floats | None:
     """The regret of every run when it ended; None if some did not."""
     return series.regret[:, -1] if (series.converged_at >= 0).all() else None
 
 
-def bound_of(measured: Measured, delta: float) -> float:
+def oracle_regret(measured: Measured, delta: float) -> float:
     """The oracle's bound on regret for this delta."""
     return float(measured.facts["oracle"]) * math.log(1 / delta)
 
@@ -94,13 +94,13 @@ def delta_of(series: Series) -> float:
     0.05
     """
     found = re.search(r"\bdelta=([\d.e-]+)", series.spec)
-    return float(found[1]) if found else USUAL
+    return float(found[1]) if found else DEFAULT_DELTA
 
 
-def highest_chance(times: int, runs: int, doubt: float = 0.05) -> float:
+def upper_limit(times: int, runs: int, doubt: float = 0.05) -> float:
     """The largest chance of an event that `times` or fewer in so many runs leave possible (Clopper and Pearson).
 
-    >>> round(highest_chance(0, 100), 4), round(highest_chance(5, 100), 4), highest_chance(3, 3)
+    >>> round(upper_limit(0, 100), 4), round(upper_limit(5, 100), 4), upper_limit(3, 3)
     (0.0295, 0.1023, 1.0)
     """
     if times >= runs:
@@ -129,7 +129,7 @@ def _ended(series: Series) -> float:
     return float(np.median(np.where(series.converged_at < 0, np.inf, series.converged_at)))
 
 
-def mean_told(values: Floats | None) -> str:
+def format_mean(values: Floats | None) -> str:
     """With its standard error; a dash where nothing is known."""
     if values is None:
         return "-"

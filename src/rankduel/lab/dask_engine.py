@@ -1,4 +1,4 @@
-"""The units of a plan on the workers of a Dask cluster. Each is a task; its run comes back and is stored here.
+"""Executor of units on a Dask cluster. Each unit is a task; its run comes back and is stored here.
 
 Needs an extra, so import it only where it is asked for.
 
@@ -17,43 +17,43 @@ from typing import Any
 import dask
 from distributed import Client, get_worker
 
-from rankduel.lab.executors import Order, Stopped, order, unit_of
+from rankduel.lab.executors import PackedUnit, Stopped, pack_unit, unpack_unit
 from rankduel.lab.plan import Unit
 from rankduel.lab.progress import Tracker
 from rankduel.simulation import MultiPlay, Play, Problem, Run
 
-__all__ = ["DaskCrew"]
+__all__ = ["DaskExecutor"]
 
-_NEWS = 1.0  # seconds between two words of a worker about a run
-_PATIENCE = "20s"  # for a scheduler that does not answer
+_REPORT_INTERVAL_SECONDS = 1.0  # between two reports of a worker about a run
+_CONNECT_TIMEOUT = "20s"  # for a scheduler that does not answer
 
 
-class DaskCrew:
+class DaskExecutor:
     """All workers of the scheduler at an address, and those that join them later."""
 
-    places = sys.maxsize  # the scheduler has the queue
+    max_running = sys.maxsize  # the scheduler has the queue
 
     def __init__(self, units: Sequence[Unit], tracker: Tracker, address: str) -> None:
         self._tracker = tracker
         self._units = {unit.key: unit for unit in units}
         self._name = f"rankduel-{secrets.token_hex(8)}"  # of this plan: nobody else's tasks are ours
-        self._client = Client(address, timeout=_PATIENCE, set_as_default=False)
-        self._client.subscribe_topic(self._name, self._hear)
+        self._client = Client(address, timeout=_CONNECT_TIMEOUT, set_as_default=False)
+        self._client.subscribe_topic(self._name, self._on_report)
         tracker.jobs = sum(self._client.ncores().values())
         self._executor = self._client.get_executor()
         self._problems: dict[str, Any] = {}
         self._futures: list[Future[Run]] = []
 
     def submit(self, unit: Unit) -> Future[Run]:
-        """Take a unit."""
+        """Start or queue a unit."""
         problem = self._problem(unit.problem)
         name = f"{self._name}-{unit.key}"
-        future: Future[Run] = self._executor.submit(_compute, order(unit), problem, unit.key, self._name, key=name)
+        future: Future[Run] = self._executor.submit(_compute, pack_unit(unit), problem, unit.key, self._name, key=name)
         self._futures.append(future)
         return future
 
     def stop(self) -> None:
-        """Within a pulse of the simulation, on every worker."""
+        """Cancel everything, within the watch interval of the simulation on every worker."""
         for future in self._futures:
             future.cancel()
         self._client.close()
@@ -67,7 +67,7 @@ class DaskCrew:
                 )
         return self._problems[problem.fingerprint]
 
-    def _hear(self, event: tuple[float, tuple[str, int]]) -> None:
+    def _on_report(self, event: tuple[float, tuple[str, int]]) -> None:
         key, duels = event[1]
         self._tracker.advance(self._units[key], duels)
 
@@ -75,20 +75,20 @@ class DaskCrew:
 # On a worker
 
 
-def _compute(order: Order, problem: Problem, key: str, topic: str) -> Run:
+def _compute(packed: PackedUnit, problem: Problem, key: str, topic: str) -> Run:
     worker = get_worker()
     task = worker.get_current_task()
     due = 0.0
 
-    def look(play: Play | MultiPlay) -> None:
+    def watch(play: Play | MultiPlay) -> None:
         nonlocal due
         known = worker.state.tasks.get(task)
         if known is None or known.state == "cancelled":  # nobody waits for it any more
             raise Stopped
         if time.monotonic() >= due:
-            due = time.monotonic() + _NEWS
+            due = time.monotonic() + _REPORT_INTERVAL_SECONDS
             worker.log_event(topic, [key, play.duels])
 
-    unit = unit_of(order, problem, key)
+    unit = unpack_unit(packed, problem, key)
     worker.log_event(topic, [key, 0])
-    return unit.play(look)
+    return unit.play(watch)

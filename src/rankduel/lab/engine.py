@@ -5,7 +5,7 @@ from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from itertools import islice
 from typing import Literal, get_args
 
-from rankduel.lab.executors import Crew, LocalCrew
+from rankduel.lab.executors import LocalExecutor, UnitExecutor
 from rankduel.lab.plan import Unit
 from rankduel.lab.progress import Progress, Tracker
 from rankduel.lab.store import Store
@@ -14,7 +14,7 @@ from rankduel.simulation import Run
 __all__ = ["Engine", "EngineUnavailable", "execute"]
 
 Engine = Literal["local", "dask"]
-_PULSE = 0.1  # seconds between two calls of the watcher
+_WATCH_INTERVAL_SECONDS = 0.1  # between two calls of `watch`
 
 
 class EngineUnavailable(RuntimeError):  # noqa: N818 - it names what was found, as KeyError does
@@ -49,11 +49,11 @@ def execute(
     for key, unit in plan.items():
         if (run := store.read(unit)) is not None:
             runs[key] = run
-            tracker.keep(unit, run)
+            tracker.reuse(unit, run)
     missing = [unit for key, unit in plan.items() if key not in runs]
     computing: dict[Future[Run], Unit] = {}
 
-    def take(future: Future[Run]) -> None:
+    def store_result(future: Future[Run]) -> None:
         try:
             run = future.result()
         except CancelledError as error:
@@ -63,34 +63,34 @@ def execute(
         tracker.finish(unit, run)
         runs[unit.key] = run
 
-    def tell() -> None:
+    def report() -> None:
         if watch is not None:
-            watch(tracker.look())
+            watch(tracker.report())
 
-    tell()
+    report()
     if missing:
         waiting = iter(missing)
-        crew = _crew(missing, tracker, jobs, address)
+        executor = _unit_executor(missing, tracker, jobs, address)
         try:
             while len(runs) < len(plan):
-                for unit in islice(waiting, crew.places - len(computing)):
-                    computing[crew.submit(unit)] = unit
-                for future in wait(computing, _PULSE, FIRST_COMPLETED).done:
-                    take(future)
-                tell()
+                for unit in islice(waiting, executor.max_running - len(computing)):
+                    computing[executor.submit(unit)] = unit
+                for future in wait(computing, _WATCH_INTERVAL_SECONDS, FIRST_COMPLETED).done:
+                    store_result(future)
+                report()
         finally:
-            crew.stop()
+            executor.stop()
             for future in [each for each in computing if each.done() and not each.cancelled()]:
                 if future.exception() is None:  # it was finished while we were told to stop
-                    take(future)
+                    store_result(future)
     return [runs[unit.key] for unit in units]
 
 
-def _crew(units: Sequence[Unit], tracker: Tracker, jobs: int, address: str | None) -> Crew:
+def _unit_executor(units: Sequence[Unit], tracker: Tracker, jobs: int, address: str | None) -> UnitExecutor:
     if address is None:
-        return LocalCrew(units, tracker, jobs)
+        return LocalExecutor(units, tracker, jobs)
     try:
-        from rankduel.lab.dask_engine import DaskCrew  # noqa: PLC0415 - it needs an extra
+        from rankduel.lab.dask_engine import DaskExecutor  # noqa: PLC0415 - it needs an extra
     except ImportError as error:
         raise EngineUnavailable(f"no dask engine without dask: pip install 'rankduel[dask]' ({error})") from error
-    return DaskCrew(units, tracker, address)
+    return DaskExecutor(units, tracker, address)

@@ -1,4 +1,4 @@
-"""A preference matrix from clicks: all pairs of rankers meet so many times, in parts that are counted once and kept."""
+"""Estimate a preference matrix from clicks: all pairs of rankers meet equally often, in parts with checkpoints."""
 
 import hashlib
 import io
@@ -31,9 +31,10 @@ __all__ = ["Estimate", "Estimation", "estimate_preferences"]
 Counts = npt.NDArray[np.int64]
 
 _SCHEMA = 1
-_PART = 2_000_000  # duels in a part: a second or two
-_PULSE = 0.1  # seconds between two calls of the watcher
-_KEEP_EVERY = 5.0  # seconds between two checkpoints: what a killed process loses at most, and the parts under way
+_MAX_PARTS = 20_000
+_DUELS_PER_PART = 2_000_000  # a second or two
+_WATCH_INTERVAL_SECONDS = 0.1  # between two calls of `watch`
+_CHECKPOINT_INTERVAL_SECONDS = 5.0  # what a killed process loses at most, plus the running parts
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +102,7 @@ class Estimation:
     query alone has too many duels for a part, several rounds of all queries.
     """
 
-    _LEAST = 40  # duels of each pair in a part: to divide them costs as much as one or two
+    _MIN_DUELS_PER_PAIR_AND_PART = 40  # dividing them costs as much as one or two
 
     def __init__(self, world: SearchWorld, *, duels: int = 400_000, faithful: bool = False, seed: int = 0) -> None:
         if isinstance(duels, bool) or not isinstance(duels, int) or not 1 <= duels <= 10**12:
@@ -112,7 +113,7 @@ class Estimation:
         self.world, self.duels, self.faithful, self.seed = world, duels, faithful, seed
         self.n_pairs = world.n_arms * (world.n_arms - 1) // 2
         queries = world.collection.n_queries
-        part = max(_PART, self._LEAST * self.n_pairs, self.total // 20_000)
+        part = max(_DUELS_PER_PART, self._MIN_DUELS_PER_PAIR_AND_PART * self.n_pairs, self.total // _MAX_PARTS)
         self._rounds = min(duels, max(1, -(-self.n_pairs * duels // (queries * part))))
         self._chunks = min(queries, max(1, -(-self.n_pairs * duels // (self._rounds * part))))
         self._parts = [
@@ -160,8 +161,8 @@ class Estimation:
         `watch` is called in the caller's thread about ten times a second. When it raises, or the user presses Ctrl-C,
         the finished parts stay in the checkpoint; after a SIGKILL, those of up to five seconds before.
         """
-        kept = Path(checkpoint) if checkpoint is not None else None
-        wins, done = self._read(kept)
+        checkpoint_path = Path(checkpoint) if checkpoint is not None else None
+        wins, done = self._read(checkpoint_path)
         before = int(done.sum())
         playing: dict[Future[Comparing | None], tuple[_Part, Comparing]] = {}
         began, played = time.perf_counter(), 0
@@ -169,7 +170,7 @@ class Estimation:
         todo = iter([part for part in self._parts if not done[part.number]])
         already = sum(self._size(part) for part in self._parts if done[part.number])
 
-        def look() -> None:
+        def report() -> None:
             if watch is None:
                 return
             duels = played + sum(comparing.duels for _, comparing in playing.values())
@@ -179,29 +180,29 @@ class Estimation:
                 left = 0.0
             watch(Progress(len(done), before, int(done.sum()), (already + duels) / self.total, duels, seconds, left))
 
-        look()
+        report()
         with ThreadPoolExecutor(jobs) as pool:
             try:
                 while not done.all():
                     for part in islice(todo, jobs - len(playing)):
                         comparing = Comparing(self.world, coin=self.faithful)
                         playing[pool.submit(self._play, part, comparing)] = part, comparing
-                    for future in wait(playing, _PULSE, FIRST_COMPLETED).done:
+                    for future in wait(playing, _WATCH_INTERVAL_SECONDS, FIRST_COMPLETED).done:
                         part, comparing = playing.pop(future)
                         future.result()
                         wins += comparing.wins
                         played += comparing.duels
                         done[part.number] = True
-                    news = done.sum() > written_parts and time.perf_counter() - written > _KEEP_EVERY
-                    if kept is not None and news:
-                        self._write(kept, wins, done)
+                    news = done.sum() > written_parts and time.perf_counter() - written > _CHECKPOINT_INTERVAL_SECONDS
+                    if checkpoint_path is not None and news:
+                        self._write(checkpoint_path, wins, done)
                         written, written_parts = time.perf_counter(), int(done.sum())
-                    look()
+                    report()
             finally:
                 for _, comparing in playing.values():
                     comparing.stop = True
-                if kept is not None:
-                    self._write(kept, wins, done)
+                if checkpoint_path is not None:
+                    self._write(checkpoint_path, wins, done)
         return Estimate(wins, self.duels, self.world.names, self.faithful, self.provenance)
 
     def _play(self, part: _Part, comparing: Comparing) -> None:

@@ -1,4 +1,4 @@
-"""Who computes the units on this machine: threads, where the compiled loop releases the GIL, else processes."""
+"""Executors of units on this machine: threads, where the compiled loop releases the GIL, else processes."""
 
 import multiprocessing
 import os
@@ -17,114 +17,114 @@ from rankduel.lab.plan import Unit
 from rankduel.lab.progress import Tracker
 from rankduel.simulation import MultiPlay, Play, Problem, Run
 
-__all__ = ["Crew", "LocalCrew", "OtherCode", "Order", "Stopped", "order", "unit_of"]
+__all__ = ["CodeMismatch", "LocalExecutor", "PackedUnit", "Stopped", "UnitExecutor", "pack_unit", "unpack_unit"]
 
-_NEWS = 0.1  # seconds between two words of a process about a run
+_REPORT_INTERVAL_SECONDS = 0.1  # between two reports of a process about a run
 
-Order = dict[str, Any]  # a unit on its way to another process: all of it but the problem, which is sent once
+PackedUnit = dict[str, Any]  # a unit as it is sent to another process: without its problem, which is sent once
 
 
 class Stopped(Exception):  # noqa: N818 - nothing is wrong
-    """Ends a run that nobody waits for any more."""
+    """Raised inside a run that was cancelled."""
 
 
-class OtherCode(RuntimeError):  # noqa: N818 - it names what is wrong
-    """Another process has another version of the code, and would compute something else under the same key."""
+class CodeMismatch(RuntimeError):  # noqa: N818 - it names what is wrong
+    """Another process has another version of the code: it would compute something else under the same key."""
 
 
-class Crew(Protocol):
-    """Takes units and computes them. What it knows of those under way it tells to a tracker."""
+class UnitExecutor(Protocol):
+    """Compute units; report the progress of those that are running to a tracker."""
 
-    places: int  # how many units it takes at once
+    max_running: int  # units at once
 
     def submit(self, unit: Unit) -> Future[Run]:
-        """Take a unit."""
+        """Start or queue a unit."""
 
     def stop(self) -> None:
-        """End everything, and give up what is under way. Nothing is finished any more when this returns."""
+        """Cancel everything. No unit finishes after this has returned."""
 
 
-class LocalCrew:
+class LocalExecutor:
     """`jobs` threads; and as many processes for the bandits whose rules are in Python, if there are several jobs."""
 
     def __init__(self, units: Sequence[Unit], tracker: Tracker, jobs: int) -> None:
-        self.places = jobs
+        self.max_running = jobs
         self._tracker = tracker
         self._in_processes = {unit for unit in units if jobs > 1 and plays_in_python(unit.bandit)}
         self._threads = ThreadPoolExecutor(jobs)
-        self._processes: _Processes | None = None
+        self._processes: _ProcessPool | None = None
         self._stopping = threading.Event()
 
     def submit(self, unit: Unit) -> Future[Run]:
-        """Take a unit."""
+        """Start or queue a unit."""
         if unit not in self._in_processes:
             return self._threads.submit(self._compute, unit)
         if self._processes is None:
-            self._processes = _Processes(self._in_processes, self._tracker, self.places)
+            self._processes = _ProcessPool(self._in_processes, self._tracker, self.max_running)
         return self._processes.submit(unit)
 
     def stop(self) -> None:
-        """Within a pulse of the simulation."""
+        """Cancel everything, within the watch interval of the simulation."""
         self._stopping.set()
         if self._processes is not None:
             self._processes.stop()
         self._threads.shutdown()
 
     def _compute(self, unit: Unit) -> Run:
-        def look(play: Play | MultiPlay) -> None:
+        def watch(play: Play | MultiPlay) -> None:
             if self._stopping.is_set():
                 raise Stopped
             self._tracker.advance(unit, play.duels)
 
         self._tracker.begin(unit)
-        return unit.play(look)
+        return unit.play(watch)
 
 
-class _Processes:
-    """Fresh processes, so that threads of this one do no harm. Each gets every problem once, when it starts."""
+class _ProcessPool:
+    """Spawned processes, not forked ones, because this process has threads. Each gets every problem when it starts."""
 
     def __init__(self, units: set[Unit], tracker: Tracker, jobs: int) -> None:
         context = multiprocessing.get_context("spawn")
         self._tracker = tracker
         self._units = {unit.key: unit for unit in units}
-        self._news: multiprocessing.Queue[tuple[str, int] | None] = context.Queue()
+        self._reports: multiprocessing.Queue[tuple[str, int] | None] = context.Queue()
         self._stopping = context.Event()
         problems = {unit.problem.fingerprint: unit.problem for unit in units}
-        self._pool = ProcessPoolExecutor(jobs, context, _settle, (problems, self._news, self._stopping))
-        self._listener = threading.Thread(target=self._listen, daemon=True)
-        self._listener.start()
+        self._pool = ProcessPoolExecutor(jobs, context, _init_process, (problems, self._reports, self._stopping))
+        self._report_reader = threading.Thread(target=self._read_reports, daemon=True)
+        self._report_reader.start()
 
     def stop(self) -> None:
         self._stopping.set()
         self._pool.shutdown(cancel_futures=True)
-        self._news.put(None)
-        self._listener.join()
-        self._news.close()
+        self._reports.put(None)
+        self._report_reader.join()
+        self._reports.close()
 
     def submit(self, unit: Unit) -> Future[Run]:
         # Ctrl-C reaches all processes of a terminal, and is ours to answer: the others, which start here, never see it.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
-            return self._pool.submit(_compute, order(unit), unit.problem.fingerprint, unit.key)
+            return self._pool.submit(_compute, pack_unit(unit), unit.problem.fingerprint, unit.key)
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
-    def _listen(self) -> None:
-        while (news := self._news.get()) is not None:
-            key, duels = news
+    def _read_reports(self) -> None:
+        while (report := self._reports.get()) is not None:
+            key, duels = report
             self._tracker.advance(self._units[key], duels)
 
 
-def order(unit: Unit) -> Order:
-    """All of a unit but its problem."""
+def pack_unit(unit: Unit) -> PackedUnit:
+    """All fields of a unit but its problem."""
     return {field.name: getattr(unit, field.name) for field in fields(unit) if field.name != "problem"}
 
 
-def unit_of(order: Order, problem: Problem, key: str) -> Unit:
-    """The unit again, in another process; refused if it is not the same there."""
-    unit = Unit(problem=problem, **order)
+def unpack_unit(packed: PackedUnit, problem: Problem, key: str) -> Unit:
+    """The unit in another process; CodeMismatch if its key is not the same there."""
+    unit = Unit(problem=problem, **packed)
     if unit.key != key:
-        raise OtherCode(
+        raise CodeMismatch(
             f"another process has another version of rankduel, or of {unit.bandit}: install the same everywhere"
         )
     return unit
@@ -133,40 +133,40 @@ def unit_of(order: Order, problem: Problem, key: str) -> Unit:
 # In a process
 
 _problems: dict[str, Problem] = {}
-_tell: Callable[[str, int], None]
+_report: Callable[[str, int], None]
 _stopping: Callable[[], bool]
 
 
-def _settle(
-    problems: dict[str, Problem], news: "multiprocessing.Queue[tuple[str, int] | None]", stopping: Event
+def _init_process(
+    problems: dict[str, Problem], reports: "multiprocessing.Queue[tuple[str, int] | None]", stopping: Event
 ) -> None:
-    """What a new process does first."""
-    global _tell, _stopping  # noqa: PLW0603 - there is no other way into a process of a pool
+    """Initialise a new process of the pool."""
+    global _report, _stopping  # noqa: PLW0603 - there is no other way into a process of a pool
     _problems.update(problems)
-    _tell = lambda key, duels: news.put((key, duels))  # noqa: E731
+    _report = lambda key, duels: reports.put((key, duels))  # noqa: E731
     _stopping = stopping.is_set
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
 def _end_with_parent() -> None:
-    """A process that nobody waits for should not go on, whatever became of its parent."""
+    """Exit when the parent process has died, however it died."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         wait([parent.sentinel])
         os._exit(1)
 
 
-def _compute(order: Order, fingerprint: str, key: str) -> Run:
+def _compute(packed: PackedUnit, fingerprint: str, key: str) -> Run:
     due = 0.0
 
-    def look(play: Play | MultiPlay) -> None:
+    def watch(play: Play | MultiPlay) -> None:
         nonlocal due
         if _stopping():
             raise Stopped
         if time.monotonic() >= due:
-            due = time.monotonic() + _NEWS
-            _tell(key, play.duels)
+            due = time.monotonic() + _REPORT_INTERVAL_SECONDS
+            _report(key, play.duels)
 
-    unit = unit_of(order, _problems[fingerprint], key)
-    _tell(key, 0)
-    return unit.play(look)
+    unit = unpack_unit(packed, _problems[fingerprint], key)
+    _report(key, 0)
+    return unit.play(watch)

@@ -1,4 +1,4 @@
-"""Before a live tournament: how long it will take, what it will cost, and what late feedback adds, by simulation."""
+"""`plan`: forecast the duration and cost of a live tournament, with and without late feedback, by simulation."""
 
 import math
 import tempfile
@@ -19,13 +19,13 @@ from rankduel.preferences import PreferenceMatrix, Utilities, problems
 from rankduel.simulation import Delay, Run, delay_from
 from rankduel.spec import parse
 
-__all__ = ["DEFAULT", "Forecast", "Outlook", "Spread", "plan"]
+__all__ = ["DEFAULT", "Forecast", "RunSummary", "Spread", "plan"]
 
 DEFAULT = "CertifiedSparring"  # what a live tournament plays
-STAND_INS = 10  # web searches that take the place of a problem that nobody knows
-LARGEST = 5_000  # rankers of a stand-in; its matrix has 200 MB
+STAND_IN_PROBLEMS = 10  # synthetic web searches that are played if no problem is given
+MAX_STAND_IN_RANKERS = 5_000  # the matrix then has 200 MB
 
-Truth = PreferenceMatrix | Utilities
+KnownProblem = PreferenceMatrix | Utilities
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +40,8 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True)
-class Outlook:
-    """What became of the runs."""
+class RunSummary:
+    """Outcome of the simulated runs, with or without delay."""
 
     runs: int
     ended: int  # with one ranker left, or with some that are tied
@@ -66,11 +66,11 @@ class Forecast:
     delay: str | None
     horizon: int
     seed: int
-    prompt: Outlook
-    late: Outlook | None  # None without a delay
+    prompt: RunSummary
+    late: RunSummary | None  # None without a delay
 
     @property
-    def expected(self) -> Outlook:
+    def expected(self) -> RunSummary:
         """With the delay, if there is one."""
         return self.prompt if self.late is None else self.late
 
@@ -89,17 +89,17 @@ class Forecast:
     def rows(self) -> list[dict[str, object]]:
         """A row for each quantity, first with the delay, if there is one, then without."""
         rows: list[dict[str, object]] = []
-        for delay, outlook in ((self.delay, self.late), (None, self.prompt)):
-            if outlook is not None:
-                counts = {name: getattr(outlook, name) for name in ("runs", "ended", "in_time", "right", "waited")}
+        for delay, summary in ((self.delay, self.late), (None, self.prompt)):
+            if summary is not None:
+                counts = {name: getattr(summary, name) for name in ("runs", "ended", "in_time", "right", "waited")}
                 rows += [
-                    {"delay": delay, "quantity": quantity, **asdict(getattr(outlook, quantity)), **counts}
+                    {"delay": delay, "quantity": quantity, **asdict(getattr(summary, quantity)), **counts}
                     for quantity in ("duels", "days", "regret")
                 ]
         return rows
 
     def __str__(self) -> str:
-        outlook, runs = self.expected, self.expected.runs
+        summary, runs = self.expected, self.expected.runs
         lines = [
             f"{self.problem}: {self.n_rankers} rankers, {self.daily_duels:,} duels a day; {runs} runs, "
             f"seed {self.seed}",
@@ -112,12 +112,12 @@ class Forecast:
         if prices := {name: price for name in ("duels", "regret") if (price := self.price(name)) is not None}:
             told = [f"{price:+.0%} ± {error:.0%} {name}" for name, (price, error) in prices.items()]
             lines.append(f"price of delay:    {', '.join(told)}")
-        if outlook.waited:
-            lines.append(f"without a duel:    {outlook.waited:.1%} of the pages, which showed the champion")
+        if summary.waited:
+            lines.append(f"without a duel:    {summary.waited:.1%} of the pages, which showed the champion")
         lines += [
-            f"within {f'{self.deadline:g} days:':12}{outlook.in_time} of {runs} runs",
-            f"the best won:      {outlook.right} of {runs} runs, another {outlook.ended - outlook.right}, "
-            f"nobody {runs - outlook.ended}",
+            f"within {f'{self.deadline:g} days:':12}{summary.in_time} of {runs} runs",
+            f"the best won:      {summary.right} of {runs} runs, another {summary.ended - summary.right}, "
+            f"nobody {runs - summary.ended}",
             "guarantee:         "
             + ("none" if self.delta is None else f"the best is lost with a chance of at most {self.delta:g}"),
         ]
@@ -127,7 +127,7 @@ class Forecast:
 def plan(
     n_rankers: int | None = None,
     *,
-    problem: Truth | str | PathLike[str] | None = None,
+    problem: KnownProblem | str | PathLike[str] | None = None,
     bandit: str = DEFAULT,
     delta: float = 0.05,
     daily_duels: int = 200_000,
@@ -154,13 +154,13 @@ def plan(
     (4, True)
     """
     _check(delta=delta, daily_duels=daily_duels, deadline=deadline, runs=runs, horizon=horizon)
-    name, truths = _truths(n_rankers, problem, runs)
-    n_arms = truths[0].n_arms
+    name, played = _problems_of(n_rankers, problem, runs)
+    n_arms = played[0].n_arms
     spec = _with_delta(bandit, n_arms, delta)
     law = delay_from(delay) if isinstance(delay, str) else delay
     laws = [None] if law is None else [law, None]
     units = [
-        Unit(truths[index % len(truths)], spec, horizon, (horizon,), "average", seed, index, each)
+        Unit(played[index % len(played)], spec, horizon, (horizon,), "average", seed, index, each)
         for index in range(runs)
         for each in laws
     ]
@@ -168,8 +168,8 @@ def plan(
         store = Store(Path(folder))
         store.prepare()
         done = list(zip(units, execute(units, store, jobs=jobs, watch=watch), strict=True))
-    outlooks = {
-        each: _outlook([pair for pair in done if pair[0].delay == each], daily_duels=daily_duels, deadline=deadline)
+    summaries = {
+        each: _summarise([pair for pair in done if pair[0].delay == each], daily_duels=daily_duels, deadline=deadline)
         for each in laws
     }
     return Forecast(
@@ -182,8 +182,8 @@ def plan(
         delay=None if law is None else repr(law),
         horizon=horizon,
         seed=seed,
-        prompt=outlooks[None],
-        late=None if law is None else outlooks[law],
+        prompt=summaries[None],
+        late=None if law is None else summaries[law],
     )
 
 
@@ -197,17 +197,17 @@ def _check(*, delta: float, daily_duels: int, deadline: float, runs: int, horizo
             raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
 
 
-def _truths(
-    n_rankers: int | None, problem: Truth | str | PathLike[str] | None, runs: int
-) -> tuple[str, Sequence[Truth]]:
+def _problems_of(
+    n_rankers: int | None, problem: KnownProblem | str | PathLike[str] | None, runs: int
+) -> tuple[str, Sequence[KnownProblem]]:
     """The problems that the runs are played on, in turns, and what to call them."""
     if problem is None:
-        if isinstance(n_rankers, bool) or not isinstance(n_rankers, int) or not 2 <= n_rankers <= LARGEST:
+        if isinstance(n_rankers, bool) or not isinstance(n_rankers, int) or not 2 <= n_rankers <= MAX_STAND_IN_RANKERS:
             raise ValueError(
-                f"n_rankers must be a whole number from 2 to {LARGEST}, got {n_rankers!r}; "
+                f"n_rankers must be a whole number from 2 to {MAX_STAND_IN_RANKERS}, got {n_rankers!r}; "
                 "for more, give a problem, as in problem='utilities(n_arms=100_000)'"
             )
-        made = [problems.web_search(n_rankers, seed=number) for number in range(min(STAND_INS, runs))]
+        made = [problems.web_search(n_rankers, seed=number) for number in range(min(STAND_IN_PROBLEMS, runs))]
         return "made-up web search", made
     name, truth = problem_from(fspath(problem)) if isinstance(problem, str | PathLike) else (repr(problem), problem)
     if not isinstance(truth, PreferenceMatrix | Utilities):
@@ -229,11 +229,11 @@ def _with_delta(bandit: str, n_arms: int, delta: float) -> str:
     return normal_form(typed if module is None else f"{module}:{typed}", n_arms)
 
 
-def _outlook(done: Sequence[tuple[Unit, Run]], *, daily_duels: int, deadline: float) -> Outlook:
+def _summarise(done: Sequence[tuple[Unit, Run]], *, daily_duels: int, deadline: float) -> RunSummary:
     ends = np.array([math.inf if run.converged_at is None else run.converged_at for _, run in done])
     regret = np.array([_regret_to_the_end(unit, run) for unit, run in done])
     pages = sum(run.duels if run.converged_at is None else run.converged_at for _, run in done)
-    return Outlook(
+    return RunSummary(
         runs=len(done),
         ended=int(np.isfinite(ends).sum()),
         in_time=int((ends <= deadline * daily_duels).sum()),
@@ -269,11 +269,11 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _lines(outlook: Outlook, horizon: int) -> list[str]:
+def _lines(summary: RunSummary, horizon: int) -> list[str]:
     """The quantities of a table."""
     lines = []
     for quantity in ("duels", "days", "regret"):
-        spread = getattr(outlook, quantity)
+        spread = getattr(summary, quantity)
         cells = [spread.mean, spread.p10, spread.p50, spread.p90]
         lines.append(f"{quantity:12}" + "".join(f"{_figure(quantity, cell, horizon):>12}" for cell in cells))
     return lines

@@ -1,4 +1,4 @@
-"""How a claim is judged: verdicts, the evidence they rest on, and the comparisons with their statistical margin."""
+"""Judging claims: verdicts, the evidence they rest on, and comparisons with a statistical margin."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from rankduel.lab.measurements import Measured, Series
 
 __all__ = [
-    "MARGIN",
+    "MARGIN_STANDARD_ERRORS",
     "Claim",
     "Evidence",
     "NotTestable",
@@ -20,8 +20,8 @@ __all__ = [
     "Verdict",
     "all_of",
     "apart",
-    "as_often",
-    "count_of",
+    "same_rate",
+    "compare_counts",
     "different",
     "figure",
     "mean",
@@ -31,8 +31,8 @@ __all__ = [
 State = Literal["holds", "does not hold", "not decided here", "not testable here"]
 Floats = npt.NDArray[np.float64]
 
-MARGIN = 2.0  # standard errors of a difference
-LEVEL = 0.05  # of the exact test for counts
+MARGIN_STANDARD_ERRORS = 2.0  # of a difference
+SIGNIFICANCE_LEVEL = 0.05  # of the exact test for counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +44,18 @@ class Verdict:
     why: str = ""
 
     @property
-    def told(self) -> str:
-        """The numbers, and what is to be said of them."""
+    def summary(self) -> str:
+        """The numbers, and why they decide or do not."""
         return f"{self.measured} ({self.why})" if self.measured and self.why else self.measured or self.why
 
 
 class NotTestable(Exception):  # noqa: N818 - nothing is wrong
-    """Something that a claim is about was not measured here."""
+    """A claim needs something that was not measured here."""
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Everything that was measured, by question and part. It remembers what was looked at."""
+    """Everything that was measured, by question and part. `seen` lists what a claim used."""
 
     questions: Mapping[str, Mapping[str, Measured]]
     seen: list[Measured] = field(default_factory=list)
@@ -139,7 +139,7 @@ def different(smaller: Floats, larger: Floats) -> State:
     'holds'
     """
     (low, low_error), (high, high_error) = mean(smaller), mean(larger)
-    margin = MARGIN * math.hypot(low_error, high_error)
+    margin = MARGIN_STANDARD_ERRORS * math.hypot(low_error, high_error)
     if high - low > margin:
         return "holds"
     return "does not hold" if low - high > margin else "not decided here"
@@ -169,15 +169,15 @@ def apart(name: str, values: Floats) -> str:
     return f"{name} {figure(middle)} ± {figure(error)}"
 
 
-def as_often(found: int, runs: int, theirs: int, their_runs: int = 100) -> State:
+def same_rate(found: int, runs: int, theirs: int, their_runs: int = 100) -> State:
     """Fisher's exact test, two-sided: do both counts fit one probability? With too few runs nobody could tell.
 
-    >>> as_often(9, 100, 10), as_often(40, 100, 10), as_often(0, 5, 10)
+    >>> same_rate(9, 100, 10), same_rate(40, 100, 10), same_rate(0, 5, 10)
     ('holds', 'does not hold', 'not testable here')
     """
     if runs < 50:
         return "not testable here"
-    return "holds" if _fisher(found, runs, theirs, their_runs) >= LEVEL else "does not hold"
+    return "holds" if _fisher(found, runs, theirs, their_runs) >= SIGNIFICANCE_LEVEL else "does not hold"
 
 
 def _fisher(a: int, n: int, b: int, m: int) -> float:
@@ -187,8 +187,8 @@ def _fisher(a: int, n: int, b: int, m: int) -> float:
     return sum(way for way in ways.values() if way <= ways[a]) / math.comb(n + m, total)
 
 
-def count_of(found: int, runs: int, theirs: int) -> Verdict:
-    """A count beside the paper's count of 100 runs."""
-    state = as_often(found, runs, theirs)
-    why = f"{runs} runs are too few" if state == "not testable here" else f"Fisher's exact test at {LEVEL}"
+def compare_counts(found: int, runs: int, theirs: int) -> Verdict:
+    """Compare a count with the paper's count of 100 runs."""
+    state = same_rate(found, runs, theirs)
+    why = f"{runs} runs are too few" if state == "not testable here" else f"Fisher's exact test at {SIGNIFICANCE_LEVEL}"
     return Verdict(state, f"{found} of {runs} (paper: {theirs} of 100)", why)

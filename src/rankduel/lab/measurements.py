@@ -1,4 +1,4 @@
-"""What was measured, as arrays in one file: all that tables, figures and claims are made of."""
+"""Measurements of an experiment as arrays in one file: the input of tables, figures and claims."""
 
 import io
 import json
@@ -15,7 +15,7 @@ import numpy.typing as npt
 from rankduel.lab.plan import Unit
 from rankduel.lab.plots import Curve
 from rankduel.lab.results import Results
-from rankduel.lab.specs import Cell
+from rankduel.lab.specs import PlannedExperiment
 from rankduel.lab.store import write_whole
 from rankduel.preferences import PreferenceMatrix, Utilities, oracle_bound
 from rankduel.simulation import Problem, Run, delay_from, run_seed
@@ -92,21 +92,21 @@ class Measured:
     series: Mapping[str, Series]
 
     @classmethod
-    def of(cls, cell: Cell, results: Results, provenance: Mapping[str, Any]) -> "Measured":
+    def of(cls, planned: PlannedExperiment, results: Results, provenance: Mapping[str, Any]) -> "Measured":
         """Of an experiment's results; `provenance` is what the results do not know themselves."""
-        problem, experiment = cell.source.problem, cell.experiment
+        problem, experiment = planned.source.problem, planned.experiment
         facts = {
             **results.provenance,
             "schema": _SCHEMA,
-            "question": cell.question,
-            "part": cell.part,
-            "panel": cell.panel,
-            "setting": dict(cell.setting),
-            "written": cell.written,
-            "world": dict(cell.world),
+            "question": planned.question,
+            "part": planned.part,
+            "panel": planned.panel,
+            "setting": dict(planned.setting),
+            "written": planned.written,
+            "world": dict(planned.world),
             "sources": experiment.units[0].content["sources"],
-            "origin": cell.source.origin,
-            "told": cell.source.told,
+            "origin": planned.source.origin,
+            "told": planned.source.description,
             "n_best": len(problem.copeland_winners),
             "smallest_difference": _smallest_difference(problem),
             "oracle": _oracle(problem),
@@ -114,7 +114,7 @@ class Measured:
             **provenance,
         }
         series = {}
-        for place, label in enumerate(cell.labels):
+        for place, label in enumerate(planned.labels):
             runs = results.of(place)
             per_run = {
                 name: np.array([_NONE if (value := getattr(run, name)) is None else value for run in runs], np.int64)
@@ -123,7 +123,7 @@ class Measured:
             series[label] = Series(
                 label=label,
                 spec=experiment.specs[place],
-                setting=dict(cell.settings[place]),
+                setting=dict(planned.settings[place]),
                 horizon=experiment.horizon,
                 checkpoints=runs[0].checkpoints,
                 regret=np.array([run.regret for run in runs]),

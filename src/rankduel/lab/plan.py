@@ -1,4 +1,4 @@
-"""What is to be computed: an `Experiment` is a plan of `Unit`s, each with a key of all that decides its result."""
+"""Plan: an `Experiment` is a list of `Unit`s (one run each), and a unit's key hashes all that decides its result."""
 
 import hashlib
 import json
@@ -27,8 +27,8 @@ from rankduel.spec import parse
 
 __all__ = ["Experiment", "Unit", "normal_form", "problem_from"]
 
-_LONGEST = 10**15  # duels; the compiled loop counts in 64 bits
-_MOST_RUNS = 10**6
+_MAX_HORIZON_DUELS = 10**15  # the compiled loop counts in 64 bits
+_MAX_RUNS = 10**6
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,7 @@ class Unit:
         return f"{self.bandit.partition('(')[0].rpartition(':')[2]} run {self.index}"
 
     def play(self, watch: Watch | None = None) -> Run:
-        """Compute it. Bandit and world have streams of their own, so it does not matter when, where or beside whom."""
+        """Compute it. Bandit and world have streams of their own, so it does not matter when, where or with which others."""
         return simulate(
             run_bandit(self.bandit, self.problem.n_arms, self.seed, self.index),
             self.problem,
@@ -107,22 +107,22 @@ class Experiment:
 
     def __post_init__(self) -> None:
         for name, value, least, most in (
-            ("horizon", self.horizon, 1, _LONGEST),
-            ("runs", self.runs, 1, _MOST_RUNS),
+            ("horizon", self.horizon, 1, _MAX_HORIZON_DUELS),
+            ("runs", self.runs, 1, _MAX_RUNS),
             ("seed", self.seed, 0, None),
         ):
             if value < least or (most is not None and value > most):
                 limits = f"at least {least}" if most is None else f"from {least} to {most:.0e}"
                 raise ValueError(f"{name} must be a whole number {limits}, got {value}")
         if not self.bandits:
-            raise ValueError("an experiment needs a bandit")
+            raise ValueError("an experiment needs at least one bandit")
         for spec, times in Counter(self.specs).items():
             if times > 1:
                 raise ValueError(f"{self.bandits[self.specs.index(spec)]} is there {times} times, as {spec}")
         regret_of(self.problem, self.kind)  # does this problem have that regret?
         for spec in self.specs if self.delay is not None else ():
             if not isinstance(made := any_bandit_from(spec, self.problem.n_arms, seed=0), Bandit):
-                raise ValueError(f"{type(made).__name__} hears of every page at once, not with {self.delay!r}")
+                raise ValueError(f"{type(made).__name__} needs outcomes at once: it cannot be run with {self.delay!r}")
         if not self.checkpoints:
             object.__setattr__(self, "checkpoints", tuple(log_checkpoints(self.horizon).tolist()))
 
@@ -172,8 +172,8 @@ def normal_form(bandit: str, n_arms: int, *, many: bool = False) -> str:
     True
     """
     made = (any_bandit_from if many else bandit_from)(bandit, n_arms, seed=0)
-    told = {name: value for name, value in made.parameters.items() if value is not None}
-    parameters = ", ".join(f"{name}={value!r}" for name, value in told.items())
+    given = {name: value for name, value in made.parameters.items() if value is not None}
+    parameters = ", ".join(f"{name}={value!r}" for name, value in given.items())
     module, rest = split(bandit)
     normal = f"{parse(rest)[0]}({parameters})"
     if module is None:
@@ -182,7 +182,7 @@ def normal_form(bandit: str, n_arms: int, *, many: bool = False) -> str:
         again = parse(normal)[1]
     except ValueError as error:
         raise ValueError(f"the parameters of {bandit} must be literals: {error}") from error
-    if again != told:
+    if again != given:
         raise ValueError(f"the parameters of {bandit} must be literals, got {made.parameters}")
     return f"{module}:{normal}"
 

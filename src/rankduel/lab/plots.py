@@ -16,7 +16,7 @@ __all__ = ["Curve", "Panel", "PlotUnavailable", "save_plot"]
 # Okabe and Ito's colours, told apart by the colour-blind too; yellow is left out, being too pale for a line on white.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 _STYLES = ("-", "--", ":")  # a second round of the colours is dashed, a third dotted
-_SHOWN = 10_000  # the last decades of duels; before them there is nothing to see
+_SHOWN_RANGE = 10_000  # the last four decades of duels; before them there is nothing to see
 _UNDATED: dict[str, dict[str, Any]] = {
     "svg": {"metadata": {"Date": None}},
     "pdf": {"metadata": {"CreationDate": None}},
@@ -35,7 +35,7 @@ class Curve:
     duels: npt.NDArray[np.int64]
     values: npt.NDArray[np.float64]
     error: npt.NDArray[np.float64] | None = None
-    place: int | None = None  # of its colour; None: as it comes
+    colour: int | None = None  # its number; None: in the order of the curves
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,8 +67,8 @@ def save_plot(
     for panel, axes in zip(panels, np.ravel(figure.subplots(1, len(panels))), strict=True):
         last = max(curve.duels[-1] for curve in panel.curves)
         for nth, curve in enumerate(panel.curves):
-            number = nth if curve.place is None else curve.place
-            seen = curve.duels >= last / _SHOWN
+            number = nth if curve.colour is None else curve.colour
+            seen = curve.duels >= last / _SHOWN_RANGE
             colour = _COLOURS[number % len(_COLOURS)]
             style = _STYLES[number // len(_COLOURS) % len(_STYLES)]
             marked = {"marker": "o"} if panel.points else {}
@@ -81,7 +81,7 @@ def save_plot(
         axes.set(xlabel=panel.across, ylabel=panel.quantity, xscale="log", yscale="log" if panel.log else "linear")
         if panel.from_zero and not panel.log:
             axes.set_ylim(0, None)
-        axes.set_xlim(max(1, last / _SHOWN), max(2, last) * 1.1)
+        axes.set_xlim(max(1, last / _SHOWN_RANGE), max(2, last) * 1.1)
         axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
         axes.grid(alpha=0.3)
         axes.spines[["top", "right"]].set_visible(False)

@@ -1,4 +1,4 @@
-"""How far a plan is, in runs and duels; the time left is judged from runs of the same kind."""
+"""Progress of a plan, in runs and duels; the time left is estimated from runs of the same kind."""
 
 import threading
 import time
@@ -14,11 +14,11 @@ __all__ = ["Progress", "Tracker"]
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """One look at a plan under way."""
+    """The progress of a plan that is running."""
 
     total: int  # runs
-    kept: int  # runs that were finished before
-    done: int  # finished runs, the kept ones included
+    reused: int  # runs that were found in the store
+    done: int  # finished runs, the reused ones included
     share: float  # of the whole, from 0 to 1; a run half-way counts half
     duels: int  # computed since the start
     seconds: float  # since the start
@@ -61,56 +61,56 @@ class _Spent:
 
 
 @dataclass(slots=True)
-class _Flight:
-    """A run under way: the clock when it began, how far it is, and the clock when it said so."""
+class _Running:
+    """A running unit: the clock when it began, its duels so far, and the clock when it reported them."""
 
     began: float
     duels: int
-    told: float
+    reported: float
 
 
 class Tracker:
-    """Which units wait, are under way or done. The engine's threads write it, `look` may be called at any time."""
+    """Which units wait, are under way or done. The engine's threads write it, `report` may be called at any time."""
 
     def __init__(self, units: Sequence[Unit], jobs: int) -> None:
         self.jobs = jobs  # how many units are under way at once
         self._total = len(units)
         self._waiting = Counter(map(_kind, units))
-        self._under_way: dict[Unit, _Flight] = {}
+        self._under_way: dict[Unit, _Running] = {}
         self._finished: set[Unit] = set()
         self._known: dict[_Kind, _Spent] = defaultdict(_Spent)  # what finished runs took
-        self._kept = self._done = self._duels = 0
+        self._reused = self._done = self._duels = 0
         self._began = time.perf_counter()
         self._lock = threading.Lock()
 
-    def keep(self, unit: Unit, run: Run) -> None:
-        """The unit was finished before."""
+    def reuse(self, unit: Unit, run: Run) -> None:
+        """The run of a unit was found in the store."""
         with self._lock:
-            self._kept += 1
+            self._reused += 1
             self._done += 1
             self._waiting[_kind(unit)] -= 1
             self._known[_kind(unit)].add(run.cpu_seconds, run.computed)
 
     def begin(self, unit: Unit) -> None:
-        """Somebody took the unit up."""
+        """A unit has started."""
         with self._lock:
             self._begin(unit)
 
     def advance(self, unit: Unit, duels: int) -> None:
-        """The unit has come so far. Word of it may come late, or from somebody who begins it again."""
+        """A unit has played so many duels. Reports may come late, or from a worker that starts it again."""
         with self._lock:
             if unit not in self._finished:
                 if unit not in self._under_way:
                     self._begin(unit)
-                flight = self._under_way[unit]
-                if duels > flight.duels:
-                    flight.duels, flight.told = duels, time.perf_counter()
+                running = self._under_way[unit]
+                if duels > running.duels:
+                    running.duels, running.reported = duels, time.perf_counter()
 
     def finish(self, unit: Unit, run: Run) -> None:
         """The unit is done and stored."""
         with self._lock:
             self._finished.add(unit)
-            seconds = run.cpu_seconds  # where nobody said when it began
+            seconds = run.cpu_seconds  # if its start was not reported
             if unit in self._under_way:
                 seconds = time.perf_counter() - self._under_way.pop(unit).began
             else:
@@ -122,20 +122,20 @@ class Tracker:
     def _begin(self, unit: Unit) -> None:
         self._waiting[_kind(unit)] -= 1
         now = time.perf_counter()
-        self._under_way[unit] = _Flight(now, 0, now)
+        self._under_way[unit] = _Running(now, 0, now)
 
-    def look(self) -> Progress:
-        """The state of things."""
+    def report(self) -> Progress:
+        """The progress now."""
         with self._lock:
             now = time.perf_counter()
             costs = {kind: self._cost(kind) for kind in self._waiting}
-            parts = {unit: _part(flight, costs[_kind(unit)]) for unit, flight in self._under_way.items()}
+            parts = {unit: _part(running, costs[_kind(unit)]) for unit, running in self._under_way.items()}
             return Progress(
                 total=self._total,
-                kept=self._kept,
+                reused=self._reused,
                 done=self._done,
                 share=(self._done + sum(parts.values())) / max(1, self._total),
-                duels=self._duels + sum(flight.duels for flight in self._under_way.values()),
+                duels=self._duels + sum(running.duels for running in self._under_way.values()),
                 seconds=now - self._began,
                 seconds_left=self._seconds_left(costs, parts),
                 running=tuple(unit.label for unit in self._under_way),
@@ -146,9 +146,9 @@ class Tracker:
         known = self._known[kind]
         if known.runs:
             return _Cost(known.seconds / known.runs, round(known.duels / known.runs))
-        for unit, flight in self._under_way.items():
-            if _kind(unit) == kind and flight.duels:
-                return _Cost((flight.told - flight.began) * unit.horizon / flight.duels, unit.horizon)
+        for unit, running in self._under_way.items():
+            if _kind(unit) == kind and running.duels:
+                return _Cost((running.reported - running.began) * unit.horizon / running.duels, unit.horizon)
         return None
 
     def _seconds_left(self, costs: dict[_Kind, _Cost | None], parts: dict[Unit, float]) -> float | None:
@@ -164,6 +164,6 @@ class Tracker:
         return seconds / max(1, min(self.jobs, self._total - self._done))
 
 
-def _part(flight: _Flight, whole: _Cost | None) -> float:
+def _part(running: _Running, whole: _Cost | None) -> float:
     """How much of a unit is done, from 0 to 1."""
-    return min(1.0, flight.duels / max(1, whole.duels)) if whole else 0.0
+    return min(1.0, running.duels / max(1, whole.duels)) if whole else 0.0

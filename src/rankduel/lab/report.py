@@ -1,4 +1,4 @@
-"""Everything that a reader wants of some studies: curves, figures, tables, claims, and one page with all of it."""
+"""Report: curves, figures, tables and claims of some studies, and one HTML page with all of it."""
 
 import html
 import json
@@ -12,7 +12,7 @@ import numpy as np
 
 import rankduel
 from rankduel.bandits import REGISTRY
-from rankduel.lab.certified_tables import promise_table, regret_table
+from rankduel.lab.certified_tables import guarantee_table, regret_table
 from rankduel.lab.claims import judge, theorem
 from rankduel.lab.judging import Claim, Verdict, figure
 from rankduel.lab.measurements import Measured, Series
@@ -24,7 +24,7 @@ from rankduel.lab.tables import Table
 __all__ = ["Report", "claims_table", "data_table", "panel_tables", "write_report"]
 
 FORMATS = ("png", "svg", "pdf")
-_DAY = 86_400.0
+_SECONDS_PER_DAY = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +33,13 @@ class Report:
 
     page: Path
     claims: Mapping[Claim, Verdict]
-    complaints: Sequence[str]  # what could not be made, and why
+    warnings: Sequence[str]  # what could not be drawn, and why
 
 
 def write_report(studies: Sequence[Study], out: Path) -> Report:
     """Write curves, figures, tables and `report.html` into a folder. What is there of the same names is replaced."""
     claims = judge({study.spec.name: study.measured for study in studies})
-    sections, complaints = [], []
+    sections, warnings = [], []
     for study in studies:
         for name, measured in study.measured.items():
             measured.save(out / "curves" / f"{_file(study.spec.name, name)}.npz")
@@ -49,20 +49,20 @@ def write_report(studies: Sequence[Study], out: Path) -> Report:
         try:
             drawn = [_draw(out / "figures", study, *each) for each in _figures(study)]
         except PlotUnavailable as error:
-            drawn, complaints = [], [str(error)]
+            drawn, warnings = [], [str(error)]
         mine = {claim: verdict for claim, verdict in claims.items() if claim.question == study.spec.name}
         sections.append(_section(study, tables, drawn, mine))
     if claims:
         claims_table(claims).save(out / "claims")
         write_whole(out / "claims.json", json.dumps(_claims_json(claims), indent=2).encode())
     page = out / "report.html"
-    write_whole(page, _page(studies, claims, sections, complaints).encode())
-    return Report(page, claims, complaints)
+    write_whole(page, _page(studies, claims, sections, warnings).encode())
+    return Report(page, claims, warnings)
 
 
 def claims_table(claims: Mapping[Claim, Verdict]) -> Table:
     """The paper's claims, what was measured, and what follows."""
-    rows = [(claim.id, claim.text, claim.where, verdict.told, verdict.state) for claim, verdict in claims.items()]
+    rows = [(claim.id, claim.text, claim.where, verdict.summary, verdict.state) for claim, verdict in claims.items()]
     return Table("The paper's claims", ("claim", "says", "where", "measured here", "verdict"), rows)
 
 
@@ -83,7 +83,7 @@ def _file(*words: str) -> str:
 def panel_tables(study: Study) -> Iterator[Table]:
     """What is special about the spec, and a table for each panel."""
     if study.spec.table.get("kind") == "promise":
-        yield promise_table(study.spec.title, list(study.measured.values()))
+        yield guarantee_table(study.spec.title, list(study.measured.values()))
         return
     if study.spec.table.get("kind") == "days":
         yield _days(study)
@@ -122,7 +122,7 @@ def _mean(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> str:
 
 
 def _days(study: Study) -> Table:
-    """CPU days beside the paper's."""
+    """CPU days, compared with the paper's."""
     table = study.spec.table
     rows = []
     for bandit, theirs in table["paper"].items():
@@ -132,7 +132,7 @@ def _days(study: Study) -> Table:
             if not found:
                 row += ["-", f"{days:g}", "-"]
                 continue
-            ours = found[0].seconds_to(table["horizon"]).mean() / _DAY
+            ours = found[0].seconds_to(table["horizon"]).mean() / _SECONDS_PER_DAY
             whole = found[0].horizon >= table["horizon"] or (found[0].converged_at >= 0).all()
             row += [f"{ours:.2g}{'' if whole else ' *'}", f"{days:g}", f"{days / ours:,.0f}"]
         rows.append(row)
@@ -190,7 +190,7 @@ def _coloured(series: Sequence[Series]) -> list[Curve]:
     names, known = [each.spec.partition("(")[0] for each in series], list(REGISTRY)
     same = len(set(names)) == len(names) and set(names) <= set(known)
     return [
-        replace(each.curve(), place=known.index(name) if same else None)
+        replace(each.curve(), colour=known.index(name) if same else None)
         for each, name in zip(series, names, strict=True)
     ]
 
@@ -253,7 +253,7 @@ _SIGNS = {"holds": "✓", "does not hold": "✗", "not decided here": "?", "not 
 
 
 def _page(
-    studies: Sequence[Study], claims: Mapping[Claim, Verdict], sections: Sequence[str], complaints: Sequence[str]
+    studies: Sequence[Study], claims: Mapping[Claim, Verdict], sections: Sequence[str], warnings: Sequence[str]
 ) -> str:
     facts = next(iter(studies[0].measured.values())).facts
     names = ", ".join(study.spec.name for study in studies)
@@ -265,7 +265,7 @@ def _page(
         if claims
         else ""
     )
-    told = "".join(f"<p>{html.escape(complaint)}</p>" for complaint in complaints)
+    told = "".join(f"<p>{html.escape(warning)}</p>" for warning in warnings)
     machine = ", ".join(map(str, facts["machine"].values()))
     made = (
         f"rankduel {rankduel.__version__}, commit {facts['commit'] or 'unknown'}; seed {facts['seed']}; scale "

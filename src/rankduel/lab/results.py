@@ -1,4 +1,4 @@
-"""What came of an experiment: a row of figures and a regret curve for every bandit, and all numbers in one file."""
+"""Results of an experiment: a row of figures and a regret curve for every bandit, and all numbers in one file."""
 
 import io
 import json
@@ -82,7 +82,7 @@ class Results:
 
     @property
     def measures(self) -> list[str]:
-        """What the world sums up beside regret: clicks@10, say."""
+        """What the world sums up in addition to regret: clicks@10, say."""
         return list(self.runs[0].measures)
 
     def averages(self, measure: str) -> list[Curve]:

@@ -1,4 +1,4 @@
-"""Where problems come from: a file of the user's data, a documented stand-in where there is none, or a definition."""
+"""Sources of problems: a file of the user's data, a documented stand-in where there is none, or a definition."""
 
 import os
 import tomllib
@@ -24,12 +24,12 @@ _SUFFIXES = (".npz", ".npy", ".csv", ".txt", ".csv.gz", ".txt.gz")
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """A problem, and what is to be said of where it comes from."""
+    """A problem and its origin, in words."""
 
     title: str
     problem: Problem
     origin: Origin
-    told: str
+    description: str
 
 
 @cache
@@ -49,7 +49,7 @@ def data_folder(folder: Path | None = None) -> Path | None:
 class Sources:
     """Finds problems, each once.
 
-    >>> Sources(None).find("mslr_navigational").told
+    >>> Sources(None).find("mslr_navigational").description
     'stand-in: web_search'
     """
 
@@ -57,21 +57,21 @@ class Sources:
         self.folder = folder
         self._found: dict[str, Source] = {}
 
-    def find(self, text: str, world: Mapping[str, Any] | None = None, beside: Path = Path()) -> Source:
-        """The problem of a spec: one of the paper's, a named one, a file (perhaps beside the spec), or synthetic."""
-        key = repr((text, sorted((world or {}).items()), str(beside)))
+    def find(self, text: str, world: Mapping[str, Any] | None = None, spec_folder: Path = Path()) -> Source:
+        """The problem of a spec: one of the paper's, a named one, a file (also next to the spec), or synthetic."""
+        key = repr((text, sorted((world or {}).items()), str(spec_folder)))
         if key not in self._found:
-            self._found[key] = self._find(text, world or {}, beside)
+            self._found[key] = self._find(text, world or {}, spec_folder)
         return self._found[key]
 
-    def _find(self, text: str, world: Mapping[str, Any], beside: Path) -> Source:
+    def _find(self, text: str, world: Mapping[str, Any], spec_folder: Path) -> Source:
         known = _known().get(text)
         if known is None:
             if _is_synthetic(text):
                 return Source(text, _world(_synthetic(text), world), "definition", text)
             if found := self._paths([text]):
                 return Source(found[0].stem, PreferenceMatrix.load(found[0]), "data", f"data: {found[0].name}")
-            file = beside / text
+            file = spec_folder / text
             name, problem = problem_from(str(file) if file.is_file() else text)
             return Source(name, problem, "definition", f"file {file.name}" if file.is_file() else text)
         if "matrix" in known:

@@ -16,7 +16,7 @@ from rankduel.preferences import Kind
 from rankduel.simulation import delay_from
 from rankduel.spec import parse
 
-__all__ = ["Cell", "Figure", "Part", "Scale", "Spec", "certified_specs", "load_spec", "paper_specs"]
+__all__ = ["PlannedExperiment", "Figure", "Part", "Scale", "Spec", "certified_specs", "load_spec", "paper_specs"]
 
 PAPER = Path(__file__).parent / "paper"
 CERTIFIED = Path(__file__).parent / "certified"
@@ -58,8 +58,8 @@ class Figure:
 
 
 @dataclass(frozen=True, eq=False)
-class Cell:
-    """One experiment of a spec, with the names that people know its bandits by."""
+class PlannedExperiment:
+    """One experiment of a spec: the `Experiment` to run, where it belongs in the report, and labels of its bandits."""
 
     question: str
     part: str
@@ -74,13 +74,13 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """Unlike that of any other cell of the spec."""
+        """The part and its swept values: unique within the spec."""
         return "-".join([self.part, *self.setting.values()])
 
 
 @dataclass(frozen=True, eq=False)
 class Spec:
-    """An experiment as it was written down; `cells` makes it a plan.
+    """A spec file: parts with problems, bandits and sweeps; `experiments` turns it into a plan.
 
     >>> spec = load_spec(PAPER / "rq4.toml")
     >>> spec.title, [part.problem for part in spec.parts], sorted(spec.scales)
@@ -100,10 +100,10 @@ class Spec:
     table: Mapping[str, Any] = field(default_factory=dict)
     world: Mapping[str, Any] = field(default_factory=dict)
 
-    def cells(self, scale: str | None, sources: Sources, seed: int = 0) -> list[Cell]:
+    def experiments(self, scale: str | None, sources: Sources, seed: int = 0) -> list[PlannedExperiment]:
         """The experiments of a scale. ValueError, naming the file and the part, if something does not fit."""
         scale = self.scale(scale)
-        return [cell for part in self.parts for cell in self._cells(part, scale, sources, seed)]
+        return [each for part in self.parts for each in self._experiments(part, scale, sources, seed)]
 
     def scale(self, scale: str | None) -> str:
         """The scale that was asked for, or the spec's own."""
@@ -113,7 +113,7 @@ class Spec:
             raise ValueError(f"{self.path}: no scale {scale!r}, expected one of {', '.join(self.scales)}")
         return scale
 
-    def _cells(self, part: Part, scale: str, sources: Sources, seed: int) -> Iterator[Cell]:
+    def _experiments(self, part: Part, scale: str, sources: Sources, seed: int) -> Iterator[PlannedExperiment]:
         whole, own = self.scales[scale], part.scales.get(scale, Scale())
         horizon, runs = own.horizon or whole.horizon, own.runs or whole.runs
         try:
@@ -138,7 +138,7 @@ class Spec:
                     kind=self.regret,
                     delay=None if part.delay is None else delay_from(_filled(part.delay, setting)),
                 )
-                yield Cell(
+                yield PlannedExperiment(
                     question=self.name,
                     part=part.name,
                     panel=_filled(part.panel, setting),

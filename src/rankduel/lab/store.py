@@ -1,4 +1,4 @@
-"""The folder of results: every finished run is one small file, written whole or not at all."""
+"""Store of finished runs: one small file each, written whole or not at all."""
 
 import hashlib
 import json
@@ -57,9 +57,9 @@ class Store:
 
     def write(self, unit: Unit, run: Run) -> None:
         """Keep a run. Without fsync: what a power cut spoils is found out by its checksum and computed again."""
-        kept = {name: value for name, value in vars(run).items() if name != "checkpoints"}  # the unit has them
+        content = {name: value for name, value in vars(run).items() if name != "checkpoints"}  # the unit has them
         measures = {name: values.tolist() for name, values in run.measures.items()}
-        record = {"unit": unit.content, "run": kept | {"regret": run.regret.tolist(), "measures": measures}}
+        record = {"unit": unit.content, "run": content | {"regret": run.regret.tolist(), "measures": measures}}
         write_whole(
             self.path(unit),
             json.dumps({"schema": _SCHEMA, "sha256": _digest(record), "record": record}).encode(),

@@ -1,4 +1,4 @@
-"""Run specs: one plan of all their runs, and what came of it."""
+"""Run specs: one plan of all their runs, and a `Study` of results for each spec."""
 
 import platform
 import subprocess
@@ -18,7 +18,7 @@ from rankduel.lab.plan import Unit
 from rankduel.lab.progress import Progress
 from rankduel.lab.results import Results
 from rankduel.lab.sources import Sources, data_folder
-from rankduel.lab.specs import Cell, Spec, load_spec
+from rankduel.lab.specs import PlannedExperiment, Spec, load_spec
 from rankduel.lab.store import Store
 from rankduel.simulation import Run
 
@@ -44,7 +44,7 @@ class Study:
 
     spec: Spec
     scale: str
-    cells: Sequence[Cell]
+    experiments: Sequence[PlannedExperiment]
     results: Mapping[str, Results]
     measured: Mapping[str, Measured]
 
@@ -78,10 +78,10 @@ class Study:
 
 def plan_all(
     specs: Sequence[Spec], *, scale: str | None = None, data: Path | None = None, seed: int = 0
-) -> list[tuple[Spec, list[Cell]]]:
+) -> list[tuple[Spec, list[PlannedExperiment]]]:
     """The experiments of all specs, checked; nothing is computed yet."""
     sources = Sources(data_folder(data))
-    return [(spec, spec.cells(scale, sources, seed)) for spec in specs]
+    return [(spec, spec.experiments(scale, sources, seed)) for spec in specs]
 
 
 def run(
@@ -119,7 +119,7 @@ def run(
 
 
 def run_all(
-    planned: Sequence[tuple[Spec, Sequence[Cell]]],
+    planned: Sequence[tuple[Spec, Sequence[PlannedExperiment]]],
     *,
     scale: str | None,
     jobs: int,
@@ -130,22 +130,23 @@ def run_all(
     """Compute what is missing of several specs, as one plan; a run that two of them share is computed once."""
     store = Store(out)
     store.prepare()
-    units = [unit for _, cells in planned for cell in cells for unit in cell.experiment.units]
+    units = [unit for _, experiments in planned for each in experiments for unit in each.experiment.units]
     units.sort(key=lambda unit: unit.index)  # one run of everything first: then the time left is known
     began = time.perf_counter()
     runs = {unit.key: run for unit, run in zip(units, compute(units, store, jobs=jobs, watch=watch), strict=True)}
     provenance = _provenance() | {"seconds": round(time.perf_counter() - began, 1), "jobs": jobs}
     studies = []
-    for spec, cells in planned:
+    for spec, experiments in planned:
         results = {
-            cell.name: Results(cell.experiment, [runs[unit.key] for unit in cell.experiment.units]) for cell in cells
+            each.name: Results(each.experiment, [runs[unit.key] for unit in each.experiment.units])
+            for each in experiments
         }
         chosen = spec.scale(scale)
         measured = {
-            cell.name: Measured.of(cell, results[cell.name], provenance | {"scale": chosen, "spec": spec.name})
-            for cell in cells
+            each.name: Measured.of(each, results[each.name], provenance | {"scale": chosen, "spec": spec.name})
+            for each in experiments
         }
-        studies.append(Study(spec, chosen, cells, results, measured))
+        studies.append(Study(spec, chosen, experiments, results, measured))
     return studies
 
 

@@ -1,4 +1,4 @@
-"""A table, once, in the forms that people need it in: Markdown, CSV, LaTeX and HTML."""
+"""`Table`: one table as Markdown, CSV, LaTeX, HTML and plain text."""
 
 import csv
 import html

@@ -176,14 +176,29 @@ class LocalTournament(ReadOnlyTournament, Tournament, schemes=("",)):
         return self._runtime.counts()
 
     def health(self) -> Health:
-        runtime, maintenance = self._runtime, self._runtime.maintenance_failure
-        if maintenance is None:
-            maintenance = self.storage.snapshot_damage
-        if maintenance is None and runtime.snapshot_failure is not None:
-            maintenance = f"cannot write a snapshot: {runtime.snapshot_failure}"
+        runtime = self._runtime
         return standings.health(
-            runtime.counters, runtime.failing, self.storage.url, actions=runtime.actions, maintenance=maintenance
+            runtime.counters,
+            runtime.failing,
+            self.storage.url,
+            actions=runtime.actions,
+            maintenance=runtime.maintenance_failure,
         )
+
+    @property
+    def maintenance_failure(self) -> str | None:
+        """Why duels are not resolved, do not expire, or guardrails are not checked; None if all is well."""
+        return self._runtime.maintenance_failure
+
+    @property
+    def durable_counts(self) -> Counts:
+        """How many duels were issued, and what became of them, as far as it is durable. Never waits."""
+        return self._runtime.counts()
+
+    @property
+    def counters_version(self) -> int:
+        """A number that changes whenever counters change."""
+        return self._runtime.counters_version
 
     @property
     def failing(self) -> Exception | None:
@@ -268,7 +283,9 @@ class LocalTournament(ReadOnlyTournament, Tournament, schemes=("",)):
         if self._state.status not in allowed:
             raise ValueError(f"{self.name!r} is {self._state.status}: it cannot be {kind}")
         body |= {"reason": _check_text("reason", reason), "by": _check_text("by", by)}
-        self._runtime.writer.put(self.name, [Change(self._runtime.time(), kind, body)]).result()
+        (done,) = self._runtime.write([Change(self._runtime.time(), kind, body)])
+        if isinstance(done, ValueError):
+            raise done
 
     def run_maintenance(self) -> None:
         """Run due maintenance now: a thread does it every quarter of a second."""

@@ -8,8 +8,8 @@ from typing import Any, Self
 from rankduel.bandits import Bandit, bandit_from
 from rankduel.errors import TournamentExists
 from rankduel.interleaving import interleaving_from
-from rankduel.live.rules.attribution import Attribution
-from rankduel.live.rules.guardrails import MAX_WINDOW_SECONDS, Guardrail
+from rankduel.live.rules.attribution import MAX_ACTIONS, Attribution
+from rankduel.live.rules.guardrails import MAX_GUARDRAILS, MAX_WINDOW_SECONDS, Guardrail
 from rankduel.live.rules.validation import as_list, brief, check_name, number, whole
 
 __all__ = [
@@ -134,10 +134,14 @@ def checked_dials(given: Mapping[str, Any]) -> dict[str, Any]:
             checked[cap] = whole(cap, given[cap])
     if "guardrails" in given:
         rails = as_list("guardrails", given["guardrails"])
+        if len(rails) > MAX_GUARDRAILS:
+            raise ValueError(f"a tournament has at most {MAX_GUARDRAILS} guardrails, got {len(rails):,}")
         checked["guardrails"] = [_guardrail(rail) for rail in rails]
     rules = given.get("attribution")
     if rules is not None:
         checked["attribution"] = (rules if isinstance(rules, Attribution) else Attribution.from_dict(rules)).to_dict()
+        if (n_actions := len(checked["attribution"]["actions"])) > MAX_ACTIONS:
+            raise ValueError(f"an attribution names at most {MAX_ACTIONS} actions, got {n_actions:,}")
     return checked
 
 

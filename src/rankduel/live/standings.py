@@ -65,6 +65,8 @@ def health(
         return {name.removeprefix(word): count for name, count in counters.items() if name.startswith(word)}
 
     signals: Counter[str] = Counter()
+    if counters.get("undeclared actions"):
+        signals["other"] = counters["undeclared actions"]
     for action, count in named("action ").items():
         signals[action if action in actions else "other"] += count
     place = storage.removeprefix("sqlite:///")  # as messages have it

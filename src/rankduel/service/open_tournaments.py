@@ -35,6 +35,13 @@ class OpenTournaments:
         """Where they are kept."""
         return self._writer.storage
 
+    @property
+    def write_failure(self) -> str | None:
+        """Why nothing can be written now, without details; None if it can. Never waits for the storage."""
+        if self._writer.stalled:
+            return "the storage does not keep up with writes"
+        return None if self._writer.failure is None else "the storage cannot be written"
+
     def names(self) -> list[str]:
         """All tournaments of the storage, in alphabetical order."""
         return self.storage.names()
@@ -84,14 +91,14 @@ class OpenTournaments:
         yield f"# HELP {name} Duels of a tournament, by what became of them."
         yield f"# TYPE {name} counter"
         for tournament in sorted(self.tournaments):
-            counts = self.tournaments[tournament].health().counts
+            counts = self.tournaments[tournament].durable_counts
             for what in type(counts).__slots__:
                 yield sample(name, {"tournament": tournament, "became": what}, getattr(counts, what))
         name = "rankduel_maintenance_failing"
         yield f"# HELP {name} 1 if duels are not resolved, do not expire, or guardrails are not checked."
         yield f"# TYPE {name} gauge"
         for tournament in sorted(self.tournaments):
-            failing = self.tournaments[tournament].health().maintenance is not None
+            failing = self.tournaments[tournament].maintenance_failure is not None
             yield sample(name, {"tournament": tournament}, int(failing))
         yield "# HELP rankduel_tournament_broken 1 for a tournament that cannot be opened."
         yield "# TYPE rankduel_tournament_broken gauge"

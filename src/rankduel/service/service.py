@@ -23,9 +23,11 @@ from rankduel.service.tell_batcher import TellBatcher, Telling
 
 __all__ = ["Service"]
 
-_THREADS = 16  # for traffic and operators: they wait for the disk, or for another thread
+_ASK_THREADS = 16  # for asks that must read the storage: nothing else may keep them waiting
+_WRITE_THREADS = 16  # for requests that wait for a commit: events, pages, operators
 _READERS = 2  # threads for reads: they compute, and each of them takes the interpreter from asks
 _REPLAYS = 1  # thread for reads that take a second: replays of the journal, forecasts, reports
+_KEY_READ_SECONDS = 5.0  # after which a storage whose keys are still not read counts as one that cannot be read
 _log = logging.getLogger("rankduel.service")
 T = TypeVar("T")
 
@@ -38,7 +40,7 @@ class Service:
         self.metrics = Metrics()
         self.key_ring = KeyRing(())
         self.ready = False
-        self.readable = True  # whether the storage was, when it was read last
+        self.readable = True  # whether the storage was, when its keys were read last
         self.openapi = b""
         self.open_tournaments: OpenTournaments
         self._tell_batchers: dict[str, TellBatcher] = {}
@@ -46,7 +48,9 @@ class Service:
         self.forecasts = ForecastCache(self)
         self.watchers = 0  # who follow what happens
         self.reads, self.replays = ReadPool(_READERS), ReadPool(_REPLAYS)
-        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="rankduel service")
+        self._ask_threads = ThreadPoolExecutor(_ASK_THREADS, thread_name_prefix="rankduel asks")
+        self._threads = ThreadPoolExecutor(_WRITE_THREADS, thread_name_prefix="rankduel service")
+        self._key_thread = ThreadPoolExecutor(1, thread_name_prefix="rankduel keys")
         self._watch: asyncio.Task[None] | None = None
 
     async def begin(self) -> None:
@@ -71,7 +75,8 @@ class Service:
         if self._watch is not None:
             self._watch.cancel()
             await self.in_thread(self.open_tournaments.close)
-        self._threads.shutdown()
+        for threads in (self._ask_threads, self._threads, self._key_thread):
+            threads.shutdown()
 
     async def in_thread(self, work: Callable[..., T], *given: Any) -> T:
         """Do something that takes a while in another thread, so that others are answered meanwhile."""
@@ -93,9 +98,13 @@ class Service:
     def degraded(self) -> list[str]:
         """What does not work though the server is ready, for people without a key: no names, no reasons."""
         open_tournaments = self.open_tournaments
-        failing = sum(t.health().maintenance is not None for t in list(open_tournaments.tournaments.values()))
-        told = [f"{len(open_tournaments.broken)} tournaments cannot be opened"] if open_tournaments.broken else []
-        return [*told, f"maintenance fails in {failing} tournaments"] if failing else told
+        failing = sum(t.maintenance_failure is not None for t in list(open_tournaments.tournaments.values()))
+        found = [] if (failure := open_tournaments.write_failure) is None else [f"{failure}, asks get the baseline"]
+        if open_tournaments.broken:
+            found.append(f"{len(open_tournaments.broken)} tournaments cannot be opened")
+        if failing:
+            found.append(f"maintenance fails in {failing} tournaments")
+        return found
 
     async def names(self) -> list[str]:
         """All tournaments of the storage, in alphabetical order, for somebody who reads."""
@@ -104,7 +113,9 @@ class Service:
     async def ask(self, t: LocalTournament, asked: Sequence[tuple[str | None, str | None]]) -> list[LiveDuel]:
         """Ask a tournament: at once, or in a thread where the storage must be read."""
         duels = t.ask_now(asked)
-        return duels if duels is not None else await self.in_thread(t.ask_many, asked)
+        if duels is not None:
+            return duels
+        return await asyncio.get_running_loop().run_in_executor(self._ask_threads, t.ask_many, asked)
 
     async def tell(self, t: LocalTournament, told: Sequence[Telling]) -> list[TellResult]:
         """Tell a tournament; on return it is durable."""
@@ -115,10 +126,15 @@ class Service:
 
     async def _watch_keys(self) -> None:
         """Keys are made and revoked by other processes, too."""
+        loop = asyncio.get_running_loop()
         while True:
             await asyncio.sleep(self.settings.keys_every)
+            reading = loop.run_in_executor(self._key_thread, KeyRing.of, self.open_tournaments.storage)
             try:
-                self.key_ring = await self.in_thread(KeyRing.of, self.open_tournaments.storage)
+                if not (await asyncio.wait({reading}, timeout=_KEY_READ_SECONDS))[0]:
+                    self.readable = False
+                    _log.error("the storage does not answer: the last keys stay valid")
+                self.key_ring = await reading
                 self.readable = True
             except StorageError as error:
                 self.readable = False

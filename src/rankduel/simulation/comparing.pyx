@@ -50,12 +50,12 @@ cdef class Comparing:
             raise ValueError(f"{len(left)} counts for {self.searching.n_rankers} rankers")
         with bit_generator.lock, nogil:
             for query in range(first, last):
-                if not self.meet(rng, query, last - query, each, rest, independent):
+                if not self.play_pairs(rng, query, last - query, each, rest, independent):
                     done = False
                     break
         return done
 
-    cdef int meet(
+    cdef int play_pairs(
         self, bitgen_t *rng, int64_t query, int64_t queries, int64_t each, int64_t *rest, bint independent
     ) except -1 nogil:
         """All pairs on one query, the first of so many; 0 if it was stopped."""

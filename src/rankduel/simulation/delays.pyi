@@ -7,6 +7,9 @@ import numpy.typing as npt
 __all__ = ["LAWS", "Delay", "Empirical", "Fixed", "Geometric", "delay_from"]
 
 class Delay:
+    def __init__(
+        self, *, in_flight: float | None = None, unanswered: float = 0.0, timeout: float | None = None
+    ) -> None: ...
     @property
     def in_flight(self) -> int | None: ...
     @property

@@ -22,8 +22,8 @@ cnp.import_array()
 
 __all__ = ["LAWS", "Delay", "Empirical", "Fixed", "Geometric", "delay_from"]
 
-cdef int64_t LONGEST = 10**15  # duels; the compiled loop counts in 64 bits
-cdef int SHORT = 20  # delays that a repr shows
+cdef int64_t MAX_DELAY_DUELS = 10**15  # the compiled loop counts in 64 bits
+cdef int MAX_SHOWN_DELAYS = 20  # in a repr
 
 
 cdef class Delay:
@@ -49,8 +49,8 @@ cdef class Delay:
         if unanswered and timeout is None:
             raise ValueError(f"unanswered={unanswered!r} needs a timeout, after which such a duel is forgotten")
         self.unanswered = unanswered
-        self.places = INT64_MAX if in_flight is None else self.in_flight
-        self.patience = INT64_MAX if timeout is None else self.timeout
+        self.max_in_flight = INT64_MAX if in_flight is None else self.in_flight
+        self.timeout_duels = INT64_MAX if timeout is None else self.timeout
 
     cdef int64_t draw(self, bitgen_t *rng) noexcept nogil:
         """The law: how late the outcome of a duel comes."""
@@ -59,8 +59,8 @@ cdef class Delay:
     cdef int64_t answer(self, bitgen_t *rng, bint *comes) noexcept nogil:
         """When a duel is over, and whether with an outcome or forgotten."""
         cdef int64_t late = self.draw(rng)
-        comes[0] = not (self.unanswered > 0 and uniform(rng) < self.unanswered) and late <= self.patience
-        return late if comes[0] else self.patience
+        comes[0] = not (self.unanswered > 0 and uniform(rng) < self.unanswered) and late <= self.timeout_duels
+        return late if comes[0] else self.timeout_duels
 
     def sample(self, int64_t n, seed=0):
         """So many delays; the timeout for a duel that is forgotten."""
@@ -130,7 +130,7 @@ cdef class Geometric(Delay):
 
     def __init__(self, mean, *, in_flight=None, unanswered=0.0, timeout=None):
         super().__init__(in_flight=in_flight, unanswered=unanswered, timeout=timeout)
-        self.mean = number("mean", mean, at_most=LONGEST)
+        self.mean = number("mean", mean, at_most=MAX_DELAY_DUELS)
         self.chance = 1 / (1 + self.mean)
 
     cdef int64_t draw(self, bitgen_t *rng) noexcept nogil:
@@ -156,7 +156,7 @@ cdef class Empirical(Delay):
         super().__init__(in_flight=in_flight, unanswered=unanswered, timeout=timeout)
         if (delays is None) is (file is None):
             raise ValueError("Empirical needs delays=[...] or file='...', one of the two")
-        values = delays if file is None else _words(file)
+        values = delays if file is None else _read_numbers(file)
         array = np.array([_duels("a delay", value, 0) for value in values], np.int64)
         if not len(array):
             raise ValueError(f"Empirical needs at least one delay, got none{'' if file is None else f' in {file}'}")
@@ -177,7 +177,7 @@ cdef class Empirical(Delay):
         return {"delays": self.delays.tolist(), **super()._options()}
 
     def __repr__(self):
-        if self.n <= SHORT:
+        if self.n <= MAX_SHOWN_DELAYS:
             return super().__repr__()
         shared = super()._options()
         options = "".join(f", {name}={value!r}" for name, value in shared.items())
@@ -213,12 +213,12 @@ def _made(law, options):
 def _duels(name, value, minimum):
     """A whole number of duels; 1e6 is one, too."""
     real = isinstance(value, (Real, np.integer)) and not isinstance(value, bool)
-    if not real or not minimum <= value <= LONGEST or value != ceil(value):
-        raise ValueError(f"{name} must be a whole number of duels from {minimum} to {LONGEST:.0e}, got {value!r}")
+    if not real or not minimum <= value <= MAX_DELAY_DUELS or value != ceil(value):
+        raise ValueError(f"{name} must be a whole number of duels from {minimum} to {MAX_DELAY_DUELS:.0e}, got {value!r}")
     return int(value)
 
 
-def _words(file):
+def _read_numbers(file):
     """The numbers of a text file, between blanks, commas or line ends."""
     for word in Path(file).read_text(encoding="utf-8").replace(",", " ").split():
         try:

@@ -4,14 +4,14 @@ from libc.stdint cimport int64_t
 from libc.stdlib cimport free, realloc
 
 
-cdef class Flight:
-    """A heap: the duel that is due next lies on top, of those due together the one that was asked for first."""
+cdef class DuelsInFlight:
+    """A heap by due page; of those due together, the duel that was asked for first is on top."""
 
     def __dealloc__(self):
         free(self.heap)
 
-    cdef int start(self, const airborne_t *one) except -1 nogil:
-        """One more is in flight: it rises to its place."""
+    cdef int push(self, const in_flight_t *one) except -1 nogil:
+        """Add a duel."""
         cdef int64_t place = self.n
         if self.n == self.capacity:
             self.grow()
@@ -22,10 +22,10 @@ cdef class Flight:
         self.heap[place] = one[0]
         return 0
 
-    cdef airborne_t land(self) noexcept nogil:
-        """Take the next one off; the last one takes its place, and sinks."""
-        cdef airborne_t next = self.heap[0]
-        cdef const airborne_t *last = &self.heap[self.n - 1]
+    cdef in_flight_t pop(self) noexcept nogil:
+        """Remove the duel that is due next."""
+        cdef in_flight_t next = self.heap[0]
+        cdef const in_flight_t *last = &self.heap[self.n - 1]
         cdef int64_t place = 0, child = 1
         self.n -= 1
         while child < self.n:
@@ -40,7 +40,7 @@ cdef class Flight:
 
     cdef int grow(self) except -1 nogil:
         cdef int64_t capacity = 2 * self.capacity + 64
-        cdef airborne_t *heap = <airborne_t *>realloc(self.heap, capacity * sizeof(airborne_t))
+        cdef in_flight_t *heap = <in_flight_t *>realloc(self.heap, capacity * sizeof(in_flight_t))
         if heap == NULL:
             with gil:
                 raise MemoryError(f"no memory for {capacity} duels in flight")
@@ -48,5 +48,5 @@ cdef class Flight:
         return 0
 
 
-cdef inline bint before(const airborne_t *one, const airborne_t *other) noexcept nogil:
+cdef inline bint before(const in_flight_t *one, const in_flight_t *other) noexcept nogil:
     return one.due < other.due or (one.due == other.due and one.duel.number < other.duel.number)

@@ -114,7 +114,7 @@ cdef class MultiPlay:
             self.world.measure(query, self.shown.documents, self.shown.clicked, self.shown.n)
             self.method.prefer(self.shown, self.preferences)
         self.duels += 1
-        self.suffer()
+        self.add_regret()
         return 0
 
     cdef int visit(self, MultiImpression shown, const uint8_t *grades) except -1 nogil:
@@ -126,7 +126,7 @@ cdef class MultiPlay:
                 shown.clicked[shown.n - 1] = look & CLICKED
         return 0
 
-    cdef void suffer(self) noexcept nogil:
+    cdef void add_regret(self) noexcept nogil:
         """Add the regret of one page."""
         cdef double gap, total = 0, least = self.gaps[self.duel.arms[0]], largest = self.gaps[self.duel.arms[0]]
         cdef int i

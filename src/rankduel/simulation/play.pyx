@@ -12,7 +12,7 @@ from numpy.random cimport bitgen_t
 from rankduel.bandits.base cimport Bandit, duel_t, outcome_t
 from rankduel.randomness import bit_generator
 from rankduel.simulation.delays cimport Delay
-from rankduel.simulation.flight cimport LOST, Flight, airborne_t
+from rankduel.simulation.flight cimport LOST, DuelsInFlight, in_flight_t
 from rankduel.simulation.worlds cimport World
 
 cnp.import_array()
@@ -23,7 +23,7 @@ cdef enum combine_t:
     MAX
 
 
-cdef int64_t FRESH = 1000  # pages for which a champion is shown before it is asked for again; that takes Python
+cdef int64_t CHAMPION_REFRESH_PAGES = 1000  # the champion is computed again after so many pages: that takes Python
 
 
 cdef class Play:
@@ -39,15 +39,15 @@ cdef class Play:
     cdef object _gaps
     cdef const double *gaps
     cdef combine_t combine
-    cdef Flight flight
+    cdef DuelsInFlight flight
     cdef bitgen_t *rng  # of the delays
     cdef object _bit_generator
     cdef int champion
-    cdef int64_t fresh_until
+    cdef int64_t champion_until
 
     def __init__(self, Bandit bandit not None, World world not None, regret, Delay delay=None):
         self.bandit, self.world, self.delay = bandit, world, delay
-        self.flight = Flight()
+        self.flight = DuelsInFlight()
         if delay is not None:
             self._bit_generator = bit_generator(world.seed, "delay")
             self.rng = <bitgen_t *>PyCapsule_GetPointer(self._bit_generator.capsule, "BitGenerator")
@@ -106,7 +106,7 @@ cdef class Play:
             self.bandit.told += 1
             self.bandit.learn(&duel, <outcome_t>self.world.play(&duel))
             self.duels += 1
-            self.suffer(duel.first, duel.second)
+            self.add_regret(duel.first, duel.second)
         return 0
 
     cdef int run_late(self, int64_t until) except -1 nogil:
@@ -115,32 +115,32 @@ cdef class Play:
         duel.first_propensity = duel.second_propensity = 0
         while self.duels < until and not self.ended():
             self.duels += 1
-            if self.flight.n < self.delay.places:
+            if self.flight.n < self.delay.max_in_flight:
                 duel.number = self.bandit.asked + 1
                 self.bandit.choose(&duel)
                 self.bandit.asked += 1
-                self.take_off(&duel)
+                self.start_duel(&duel)
             else:
                 self.wait(&duel)
-            self.suffer(duel.first, duel.second)
-            self.hear()
+            self.add_regret(duel.first, duel.second)
+            self.deliver_outcomes()
         return 0
 
-    cdef int take_off(self, const duel_t *duel) except -1 nogil:
+    cdef int start_duel(self, const duel_t *duel) except -1 nogil:
         """Users see the duel, and decide; when the bandit hears of it does not depend on how."""
-        cdef airborne_t one
+        cdef in_flight_t one
         cdef bint comes
         one.duel, one.outcome = duel[0], self.world.play(duel)
         one.due = self.duels + self.delay.answer(self.rng, &comes)
         if not comes:
             one.outcome = LOST
-        return self.flight.start(&one)
+        return self.flight.push(&one)
 
-    cdef int hear(self) except -1 nogil:
+    cdef int deliver_outcomes(self) except -1 nogil:
         """Tell what is due. A duel whose outcome is lost is forgotten."""
-        cdef airborne_t one
+        cdef in_flight_t one
         while self.flight.n and self.flight.heap[0].due <= self.duels and not self.ended():
-            one = self.flight.land()
+            one = self.flight.pop()
             if one.outcome != LOST:
                 self.bandit.told += 1
                 self.bandit.learn(&one.duel, <outcome_t>one.outcome)
@@ -148,10 +148,10 @@ cdef class Play:
 
     cdef int wait(self, duel_t *duel) except -1 nogil:
         """A page without a duel: users see the champion, on its own."""
-        if self.duels > self.fresh_until:
+        if self.duels > self.champion_until:
             with gil:
                 self.champion = self.bandit.champion
-            self.fresh_until = self.duels + max(FRESH, self.bandit.n_arms)
+            self.champion_until = self.duels + max(CHAMPION_REFRESH_PAGES, self.bandit.n_arms)
         duel.first = duel.second = self.champion
         self.waited += 1
         if self.world.measured:
@@ -166,10 +166,10 @@ cdef class Play:
             duel.number = self.duels + 1
             self.world.play(&duel)
             self.duels += 1
-            self.suffer(winner, winner)
+            self.add_regret(winner, winner)
         return 0
 
-    cdef inline void suffer(self, int first, int second) noexcept nogil:
+    cdef inline void add_regret(self, int first, int second) noexcept nogil:
         """Add the regret of one duel (Neumaier's sum; the terms are never larger than what is there, but for the first)."""
         cdef double x = self.gaps[first], y = self.gaps[second], term, total
         term = (x + y) / 2 if self.combine == MEAN else fmin(x, y) if self.combine == MIN else fmax(x, y)

@@ -198,7 +198,9 @@ def test_upgrade(played: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert upgrade(played) == (1, 1)
     for module in ("admin.migrate", "storage.sqlite"):
         monkeypatch.setattr(f"rankduel.live.{module}.SCHEMA", 3)
-    with pytest.raises(StorageError, match="has schema 1, this version of rankduel reads 3: upgrade the storage"):
+    with pytest.raises(
+        StorageError, match="has schema 1, this version of rankduel reads 3: run `rankduel storage upgrade`"
+    ):
         Tournament.open("search", storage=played)
     steps = {1: {"sqlite": "ALTER TABLE duels ADD COLUMN note TEXT"}}
     monkeypatch.setattr(migrate, "MIGRATIONS", steps)
@@ -232,7 +234,7 @@ def test_postgresql(postgres: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match="a PostgreSQL storage is copied by pg_dump"):
         backup(url, Path("x"))
     assert upgrade(url) == (1, 1)
-    for module in ("storage.schema", "storage.postgres"):
+    for module in ("storage.schema", "storage.postgres_tables"):
         monkeypatch.setattr(f"rankduel.live.{module}.SCHEMA", 3)
     steps = {1: {"postgres": "ALTER TABLE duels ADD COLUMN note TEXT"}}
     monkeypatch.setattr(migrate, "MIGRATIONS", steps)

@@ -139,21 +139,22 @@ def test_signals_are_kept_once(url: str) -> None:
     storage = storage_at(url)
     click = SignalRow(1, 1, "k", 3.0, "click", "d1", 2, None)
     storage.commit({"x": [Created(0.0, SETTINGS), row(1, "q"), Show(1, 1, None, "{}", 2.0)]})
-    dwell = click._replace(key="j", action="dwell", dwell=0.1 + 0.2)
+    dwell = click._replace(key="j", action="dwell", dwell=0.1 + 0.2, declared=True)
     batch = {"x": [click, dwell, click, click._replace(number=7)]}
     statuses = [Status.ACCEPTED, Status.ACCEPTED, Status.DUPLICATE, Status.UNKNOWN]
     assert storage.commit(batch).results["x"] == statuses
     assert storage.commit(batch).results["x"] == [Status.DUPLICATE] * 3 + [Status.UNKNOWN]
-    assert storage.signals("x", 1, 1) == [dwell, click]
+    assert storage.signals("x", 1, 1) == [dwell._replace(declared=False), click]
     done = storage.commit({"x": [Tell(1, 1, None, "tie", 4.0), click._replace(key="l")]})
     assert done.results["x"][1] is Status.LATE
     counts = storage.counts("x")
     assert (
-        counts["action other"],
-        counts["pages with other"],
+        counts["undeclared actions"],
+        counts["action dwell"],
+        counts["pages with dwell"],
         counts["duplicate signals"],
         counts["orphan signals"],
-    ) == (2, 2, 4, 2)
+    ) == (1, 1, 1, 4, 2)
     storage.close()
 
 

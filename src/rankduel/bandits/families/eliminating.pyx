@@ -1,11 +1,11 @@
-"""Bandits that eliminate nobody by themselves, and may be given a rule that does."""
+"""`Eliminating`: base of bandits that may be given the certified elimination rule (DTS, RUCB, SelfSparring, Uniform)."""
 
 from rankduel.bandits.base cimport Bandit
-from rankduel.bandits.kernels.certificate cimport Referee
+from rankduel.bandits.kernels.certificate cimport CountingCertificate
 from rankduel.bandits.elimination import Certified, elimination_from
 
 
-cdef class Judged(Bandit):
+cdef class Eliminating(Bandit):
     """Without `elimination`, as published. With `Certified`, arms go as the certificate says, and nobody meets itself."""
 
     def __init__(self, n_arms, *, seed, **parameters):
@@ -15,21 +15,21 @@ cdef class Judged(Bandit):
         super().__init__(n_arms, seed=seed, **parameters)
         if elimination is not None:
             self._parameters["elimination"] = elimination
-            self.referee = self.out = Referee(self.n_arms, elimination)
-            self._adopt("", self.referee)
+            self.certificate = self.eliminations = CountingCertificate(self.n_arms, elimination)
+            self._adopt("", self.certificate)
 
     cdef bint is_out(self, int arm) noexcept nogil:
-        return self.referee is not None and self.referee.gone[arm]
+        return self.certificate is not None and self.certificate.gone[arm]
 
     cdef bint rules_out(self, int winner, int loser) except -1 nogil:
-        """Take a duel in as evidence; true if the loser goes."""
-        if self.referee is None or winner == loser:
+        """Record a duel as evidence; true if it eliminates the loser."""
+        if self.certificate is None or winner == loser:
             return False
-        if self.referee.judge(winner, loser) and self.n_alive > 1:
-            self.referee.out(loser, winner, self.told)
+        if self.certificate.record_duel(winner, loser) and self.n_alive > 1:
+            self.certificate.add(loser, winner, self.told)
             self.n_alive -= 1
-            self.tied = self.referee.tolerance > 0 and self.referee.all_even()
+            self.tied = self.certificate.tolerance > 0 and self.certificate.all_even()
             return True
-        if self.referee.tolerance > 0:
-            self.tied = self.referee.has_evened(winner, loser) and self.referee.all_even()
+        if self.certificate.tolerance > 0:
+            self.tied = self.certificate.has_evened(winner, loser) and self.certificate.all_even()
         return False

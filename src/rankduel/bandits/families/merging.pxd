@@ -17,20 +17,20 @@ cdef class Merging(Bandit):
     cdef int batch_size, stage, n_batches
     cdef size_t record_size
     cdef batch_t **_batches
-    cdef batch_t **home  # of each arm: its batch, NULL once it is eliminated
-    cdef int *place  # of each arm: its index in that batch
+    cdef batch_t **batch_of  # of each arm: its batch, NULL once it is eliminated
+    cdef int *index_in_batch  # of each arm: its index in that batch
     cdef int64_t *won
     cdef int64_t *fought
 
     # The rules that differ between the merging bandits
     cdef int choose_in(self, const batch_t *batch, int *first, int *second) except -1 nogil
-    cdef void meet(self, void *record) noexcept nogil
+    cdef void init_record(self, void *record) noexcept nogil
     cdef void count(self, batch_t *batch, int winner, int loser, double *wins, double *losses) noexcept nogil
     cdef double wins_of(self, const batch_t *batch, int i, int j) noexcept nogil
     cdef bint all_even(self) noexcept nogil
     cdef int ahead(self, const batch_t *batch, int i, int j) noexcept nogil
-    cdef int dress(self, batch_t *batch) except -1 nogil
-    cdef void lay_odds(self, batch_t *batch) noexcept nogil
+    cdef int layout_cache(self, batch_t *batch) except -1 nogil
+    cdef void layout_odds(self, batch_t *batch) noexcept nogil
     cdef size_t n_bytes(self, int size) noexcept nogil
 
     cdef void *record(self, const batch_t *batch, int i, int j) noexcept nogil

@@ -1,4 +1,4 @@
-"""Batches, elimination and merging: Algorithm 1 of MergeDTS without its two sampling phases, shared with MergeRUCB."""
+"""`Merging`: batches, elimination and merging, Algorithm 1 of MergeDTS without its sampling, shared with MergeRUCB."""
 
 import numpy as np
 
@@ -9,10 +9,10 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memmove, memset
 
 from rankduel.bandits.base cimport FIRST, TIE, Bandit, duel_t, outcome_t
-from rankduel.bandits.kernels.certificate cimport FAR, Certificate, Eliminations, even, hear
+from rankduel.bandits.kernels.certificate cimport EVEN_PRIOR_DUELS, Certificate, Eliminations, even, record_bets
 from rankduel.bandits.elimination import Hoeffding, elimination_from
 from rankduel.bandits.parameters import number, whole
-from rankduel.bandits.snapshot_checks import COUNT, Equal, Shape, Values
+from rankduel.bandits.snapshot_checks import MAX_DUELS, Equal, Shape, Values
 from rankduel.randomness import generator
 
 cnp.import_array()
@@ -59,17 +59,17 @@ cdef class Merging(Bandit):
         alpha, c = number("alpha", alpha), number("c", c)
         batch_size = whole("batch_size", batch_size, minimum=2)
         super().__init__(n_arms, seed=seed, alpha=alpha, batch_size=batch_size, c=c, elimination=elimination)
-        self.out = Eliminations(self.n_arms) if elimination is None else Certificate(self.n_arms, elimination)
-        self.certificate = None if elimination is None else self.out
-        self._adopt("", self.out)
+        self.eliminations = Eliminations(self.n_arms) if elimination is None else Certificate(self.n_arms, elimination)
+        self.certificate = None if elimination is None else self.eliminations
+        self._adopt("", self.eliminations)
         self.alpha, self.batch_size, self.c, self.max_size = alpha, batch_size, c, 1.5 * batch_size
         self.log_c = log(self.c)
         self.won = <int64_t *>self.array("won", self.n_arms)
         self.fought = <int64_t *>self.array("fought", self.n_arms)
-        self.home = <batch_t **>calloc(self.n_arms, sizeof(batch_t *))
+        self.batch_of = <batch_t **>calloc(self.n_arms, sizeof(batch_t *))
         self._batches = <batch_t **>calloc((self.n_arms + self.batch_size - 1) // self.batch_size, sizeof(batch_t *))
-        self.place = <int *>calloc(self.n_arms, sizeof(int))
-        if self.home == NULL or self._batches == NULL or self.place == NULL:
+        self.index_in_batch = <int *>calloc(self.n_arms, sizeof(int))
+        if self.batch_of == NULL or self._batches == NULL or self.index_in_batch == NULL:
             raise MemoryError
         if self._stored is None:  # else a snapshot has the batches
             self.deal()
@@ -91,8 +91,8 @@ cdef class Merging(Bandit):
         for m in range(self.n_batches):
             free_batch(self._batches[m])
         free(self._batches)
-        free(self.home)
-        free(self.place)
+        free(self.batch_of)
+        free(self.index_in_batch)
 
     # The rules that differ between the merging bandits
 
@@ -100,7 +100,7 @@ cdef class Merging(Bandit):
         """The places in the batch of the two arms that should meet."""
         return 0
 
-    cdef void meet(self, void *record) noexcept nogil:
+    cdef void init_record(self, void *record) noexcept nogil:
         """Fill in the record of two arms that have not met yet."""
 
     cdef void count(self, batch_t *batch, int winner, int loser, double *wins, double *losses) noexcept nogil:
@@ -110,11 +110,11 @@ cdef class Merging(Bandit):
         """Of place i over place j."""
         return 0
 
-    cdef int dress(self, batch_t *batch) except -1 nogil:
-        """Lay out what is kept per batch beside the records; called when its arms have changed."""
+    cdef int layout_cache(self, batch_t *batch) except -1 nogil:
+        """Lay out what is cached per batch in addition to the records; called when its arms have changed."""
         return 0
 
-    cdef void lay_odds(self, batch_t *batch) noexcept nogil:
+    cdef void layout_odds(self, batch_t *batch) noexcept nogil:
         """Make anew, of that, what depends on nothing but the records."""
 
     cdef size_t n_bytes(self, int size) noexcept nogil:
@@ -138,16 +138,16 @@ cdef class Merging(Bandit):
     cdef int learn(self, const duel_t *duel, outcome_t outcome) except -1 nogil:
         cdef int winner = duel.first if outcome == FIRST else duel.second
         cdef int loser = duel.second if outcome == FIRST else duel.first
-        cdef batch_t *batch = self.home[winner]
+        cdef batch_t *batch = self.batch_of[winner]
         cdef double wins, losses, n, margin
-        if outcome == TIE or winner == loser or batch == NULL or self.home[loser] != batch:
+        if outcome == TIE or winner == loser or batch == NULL or self.batch_of[loser] != batch:
             return 0  # nothing to learn, or one of them was eliminated while this was on its way, or it was adopted
         self.won[winner] += 1
         self.fought[winner] += 1
         self.fought[loser] += 1
-        self.count(batch, self.place[winner], self.place[loser], &wins, &losses)  # line 16
+        self.count(batch, self.index_in_batch[winner], self.index_in_batch[loser], &wins, &losses)  # line 16
         if self.certificate is not None:
-            if hear(self.certificate, winner, loser, losses - 1, wins, 0.5, FAR) and self.n_alive > 1:
+            if record_bets(self.certificate, winner, loser, losses - 1, wins, 0.5, EVEN_PRIOR_DUELS) and self.n_alive > 1:
                 self.eliminate(loser, winner)
             elif self.n_batches == 1 and even(self.certificate, wins, losses):
                 self.tied = self.all_even()
@@ -171,10 +171,10 @@ cdef class Merging(Bandit):
         return True
 
     cdef int eliminate(self, int arm, int by) except -1 nogil:
-        cdef batch_t *batch = self.home[arm]
-        cdef int gone = self.place[arm], m, i, k = 0
+        cdef batch_t *batch = self.batch_of[arm]
+        cdef int gone = self.index_in_batch[arm], m, i, k = 0
         cdef int n = batch.size, ahead
-        cdef int32_t *lead = self.out.lead
+        cdef int32_t *lead = self.eliminations.lead
         for i in range(n):
             ahead = self.ahead(batch, i, gone)
             lead[batch.arms[i]] += ahead
@@ -185,8 +185,8 @@ cdef class Merging(Bandit):
                 k += 1
         memmove(&batch.arms[gone], &batch.arms[gone + 1], (n - gone - 1) * sizeof(int))
         batch.size = n - 1
-        self.home[arm] = NULL
-        self.out.out(arm, by, self.told)
+        self.batch_of[arm] = NULL
+        self.eliminations.add(arm, by, self.told)
         self.n_alive -= 1
         self.place_arms(batch)
         if batch.size == 1 and self.n_batches > 1:  # line 12: merge with the next batch
@@ -207,7 +207,7 @@ cdef class Merging(Bandit):
 
     def _leads(self):
         cdef int m, i, j
-        leads = self.out.leads()
+        leads = self.eliminations.leads()
         for m in range(self.n_batches):
             for i in range(self._batches[m].size):
                 for j in range(self._batches[m].size):
@@ -254,12 +254,12 @@ cdef class Merging(Bandit):
         return batch
 
     cdef int place_arms(self, batch_t *batch) except -1 nogil:
-        """Tell the arms of a batch where they are now."""
+        """Store batch and index of the arms of a batch, and lay out its cache."""
         cdef int i
         for i in range(batch.size):
-            self.home[batch.arms[i]] = batch
-            self.place[batch.arms[i]] = i
-        return self.dress(batch)
+            self.batch_of[batch.arms[i]] = batch
+            self.index_in_batch[batch.arms[i]] = i
+        return self.layout_cache(batch)
 
     cdef int join(self, int absorbed, int into) except -1 nogil:
         """Merge one batch into another, which it then makes longer; all counts are kept, and b_s decreases."""
@@ -277,7 +277,7 @@ cdef class Merging(Bandit):
                         self.record(merged, i, j), self.record(small, i - large.size, j - large.size), self.record_size
                     )
                 else:
-                    self.meet(self.record(merged, i, j))
+                    self.init_record(self.record(merged, i, j))
         self._batches[into] = merged
         self.n_batches -= 1
         memmove(&self._batches[absorbed], &self._batches[absorbed + 1], (self.n_batches - absorbed) * sizeof(batch_t *))
@@ -305,7 +305,7 @@ cdef class Merging(Bandit):
         cdef int i, n_records
         for i in range(self.n_batches):
             free_batch(self._batches[i])
-        memset(self.home, 0, self.n_arms * sizeof(batch_t *))
+        memset(self.batch_of, 0, self.n_arms * sizeof(batch_t *))
         self.n_batches = 0
         for size in sizes:
             batch = self._batches[self.n_batches] = self.new_batch(size)
@@ -314,14 +314,14 @@ cdef class Merging(Bandit):
             memcpy(batch.arms, next_arm, batch.size * sizeof(int))
             next_arm += batch.size
             for i in range(n_records):
-                self.meet(batch.pairs + i * self.record_size)
+                self.init_record(batch.pairs + i * self.record_size)
             self.place_arms(batch)
-            if next_record != NULL:  # as they were: dressing again would make them equal in law only
+            if next_record != NULL:  # as they were: laying out the cache again would make them equal in law only
                 memcpy(batch.pairs, next_record, n_records * self.record_size)
                 next_record += n_records * self.record_size
                 memcpy(batch.bytes, next_byte, self.n_bytes(batch.size))
                 next_byte += self.n_bytes(batch.size)
-                self.lay_odds(batch)
+                self.layout_odds(batch)
         self.n_alive = len(arms)
         return 0
 
@@ -345,8 +345,8 @@ cdef class Merging(Bandit):
 
     def _snapshot_rules(self, stored):
         yield from Bandit._snapshot_rules(self, stored)
-        yield "won", self._arrays["won"], Values(0, COUNT)
-        yield "fought", self._arrays["fought"], Values(0, COUNT)
+        yield "won", self._arrays["won"], Values(0, MAX_DUELS)
+        yield "fought", self._arrays["fought"], Values(0, MAX_DUELS)
         yield "stage", stored["stage"], Shape(np.int64, ())
         yield "stage", stored["stage"], Values(1, 32)
         sizes, pairs = stored["sizes"], stored["pairs"]

@@ -1,10 +1,10 @@
 from libc.stdint cimport int64_t, uint8_t
 
 from rankduel.bandits.base cimport duel_t, outcome_t
-from rankduel.bandits.families.eliminating cimport Judged
+from rankduel.bandits.families.eliminating cimport Eliminating
 
 
-cdef class Optimistic(Judged):
+cdef class Optimistic(Eliminating):
     cdef double alpha
     cdef double *wins  # wins[i, j]: i over j
     cdef uint8_t *behind  # behind[i, j]: u_ij < 1/2
@@ -14,5 +14,5 @@ cdef class Optimistic(Judged):
     cdef int64_t *n_behind  # of each arm
 
     cdef void count(self, int winner, int loser) noexcept nogil
-    cdef void judge(self, int i, int j, double log_t) noexcept nogil
+    cdef void update_bound(self, int i, int j, double log_t) noexcept nogil
     cdef void catch_up(self, double log_t) noexcept nogil

@@ -1,4 +1,4 @@
-from rankduel.bandits.families.eliminating import Judged
+from rankduel.bandits.families.eliminating import Eliminating
 
-class Optimistic(Judged):
+class Optimistic(Eliminating):
     def __init__(self, n_arms: int, *, alpha: float, seed: int | None) -> None: ...

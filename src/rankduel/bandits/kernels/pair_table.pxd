@@ -1,26 +1,26 @@
-# Who has met whom, and how often each has won: memory in proportion to the pairs that met.
+# Hash table of pairs: how often each of two arms has won; memory in proportion to the pairs that met.
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
-from rankduel.bandits.kernels.sample_trees cimport fetch
+from rankduel.bandits.kernels.sample_trees cimport prefetch
 
 cdef struct meeting_t:
     uint64_t key  # the lower arm in the upper half; 0: nobody, for the higher arm is at least 1
-    uint32_t low, high  # wins of the lower arm, and of the higher; both stand still once one has reached MOST
+    uint32_t low, high  # wins of the lower arm, and of the higher; both stand still once one has reached MAX_WINS
 
 cdef enum:
-    MOST = 0xFFFFFFFF
+    MAX_WINS = 0xFFFFFFFF
 
 
-cdef class Pairs:
+cdef class PairTable:
     cdef meeting_t *meetings
     cdef object _memory
     cdef int64_t size, used  # size is a power of two
     cdef int shift
 
-    cdef meeting_t *meet(self, int i, int j, const uint8_t *gone, int32_t *lead) except NULL nogil
+    cdef meeting_t *find_or_insert(self, int i, int j, const uint8_t *gone, int32_t *lead) except NULL nogil
     cdef int grow(self, const uint8_t *gone, int32_t *lead) except -1 with gil
-    cdef int make(self, int64_t least) except -1
+    cdef int allocate(self, int64_t least) except -1
     cdef int leads(self, int32_t *lead) except -1
 
 
@@ -28,29 +28,29 @@ cdef inline uint64_t key_of(int i, int j) noexcept nogil:
     return (<uint64_t>i << 32 | <uint64_t>j) if i < j else (<uint64_t>j << 32 | <uint64_t>i)
 
 
-cdef inline int64_t first_place(Pairs pairs, uint64_t key) noexcept nogil:
-    """Where to look for a key first."""
+cdef inline int64_t hash_slot(PairTable pairs, uint64_t key) noexcept nogil:
+    """The slot that a key hashes to."""
     return <int64_t>((key * <uint64_t>0x9E3779B97F4A7C15) >> pairs.shift)
 
 
-cdef inline int64_t place(Pairs pairs, uint64_t key) noexcept nogil:
-    """Where a key is, or should be."""
-    cdef int64_t at = first_place(pairs, key)
+cdef inline int64_t probe(PairTable pairs, uint64_t key) noexcept nogil:
+    """The slot of a key, or the free one where it belongs: linear probing."""
+    cdef int64_t at = hash_slot(pairs, key)
     while pairs.meetings[at].key and pairs.meetings[at].key != key:
         at = (at + 1) & (pairs.size - 1)
     return at
 
 
-cdef inline meeting_t *find(Pairs pairs, int i, int j) noexcept nogil:
-    """The meeting of two arms, NULL if they have not met. The pointer is good until the next `meet`."""
+cdef inline meeting_t *find(PairTable pairs, int i, int j) noexcept nogil:
+    """The meeting of two arms, NULL if they have not met. The pointer is good until the next `find_or_insert`."""
     cdef uint64_t key = key_of(i, j)
-    cdef int64_t at = place(pairs, key)
+    cdef int64_t at = probe(pairs, key)
     return &pairs.meetings[at] if pairs.meetings[at].key == key else NULL
 
 
-cdef inline void fetch_meeting(Pairs pairs, int i, int j) noexcept nogil:
-    """Have the meeting of two arms brought near."""
-    fetch(&pairs.meetings[first_place(pairs, key_of(i, j))])
+cdef inline void prefetch_meeting(PairTable pairs, int i, int j) noexcept nogil:
+    """Prefetch the meeting of two arms."""
+    prefetch(&pairs.meetings[hash_slot(pairs, key_of(i, j))])
 
 
 cdef inline int64_t wins(const meeting_t *meeting, int i, int j) noexcept nogil:
@@ -61,7 +61,7 @@ cdef inline int64_t wins(const meeting_t *meeting, int i, int j) noexcept nogil:
 
 
 cdef inline void count_win(meeting_t *meeting, int winner, int loser) noexcept nogil:
-    if meeting.low == MOST or meeting.high == MOST:
+    if meeting.low == MAX_WINS or meeting.high == MAX_WINS:
         return
     if winner < loser:
         meeting.low += 1

@@ -1,4 +1,4 @@
-"""Who has met whom: a hash table of the pairs that met, which forgets pairs of eliminated arms when it must grow."""
+"""Hash table of the pairs that met; it drops pairs of eliminated arms when it must grow."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
 cnp.import_array()
 
-cdef int FEWEST = 10  # bits of the first size
+cdef int MIN_SIZE_BITS = 10
 
 
 cdef inline int low_of(uint64_t key) noexcept nogil:
@@ -18,36 +18,36 @@ cdef inline int high_of(uint64_t key) noexcept nogil:
     return <int>(key & <uint64_t>0xFFFFFFFF)
 
 
-cdef class Pairs:
+cdef class PairTable:
     """Wins of arm i over arm j, for those who met."""
 
     def __cinit__(self):
-        self.make(0)
+        self.allocate(0)
 
-    cdef int make(self, int64_t least) except -1:
+    cdef int allocate(self, int64_t least) except -1:
         """An empty table of that size at least."""
-        self.size, self.shift, self.used = 1 << FEWEST, 64 - FEWEST, 0
+        self.size, self.shift, self.used = 1 << MIN_SIZE_BITS, 64 - MIN_SIZE_BITS, 0
         while self.size < least:
             self.size, self.shift = 2 * self.size, self.shift - 1
         self._memory = np.zeros((self.size, sizeof(meeting_t)), np.uint8)  # NumPy asks for large pages where it is large
         self.meetings = <meeting_t *>cnp.PyArray_DATA(self._memory)
         return 0
 
-    cdef meeting_t *meet(self, int i, int j, const uint8_t *gone, int32_t *lead) except NULL nogil:
-        """The meeting of two arms, made if they have not met. Pairs of `gone` arms may be forgotten here, but for who won
+    cdef meeting_t *find_or_insert(self, int i, int j, const uint8_t *gone, int32_t *lead) except NULL nogil:
+        """The meeting of two arms, made if they have not met. PairTable of `gone` arms may be forgotten here, but for who won
         them: `lead` of each arm is the pairs won less the pairs lost, of those forgotten."""
         cdef uint64_t key = key_of(i, j)
-        cdef int64_t at = place(self, key)
+        cdef int64_t at = probe(self, key)
         if self.meetings[at].key != key:
             if 2 * (self.used + 1) > self.size:
                 self.grow(gone, lead)
-                at = place(self, key)
+                at = probe(self, key)
             self.meetings[at].key = key
             self.used += 1
         return &self.meetings[at]
 
     cdef int grow(self, const uint8_t *gone, int32_t *lead) except -1 with gil:
-        """Forget the pairs that nobody needs, and make room for as many again as are left."""
+        """Drop the pairs of eliminated arms, and make space for as many again as are left."""
         cdef meeting_t *old = self.meetings
         cdef int64_t n = self.size, left = 0, k
         cdef int i, j, ahead
@@ -62,11 +62,11 @@ cdef class Pairs:
                     lead[i] += ahead
                     lead[j] -= ahead
                     old[k].key = 0
-        self.make(4 * left)
+        self.allocate(4 * left)
         self.used = left
         for k in range(n):
             if old[k].key:
-                self.meetings[place(self, old[k].key)] = old[k]
+                self.meetings[probe(self, old[k].key)] = old[k]
         return 0
 
     cdef int leads(self, int32_t *lead) except -1:
@@ -93,11 +93,11 @@ cdef class Pairs:
         return table[np.lexsort((table[:, 1], table[:, 0]))]
 
     def load(self, table):
-        """Be what a table says, which was checked."""
+        """Load a table that was checked."""
         cdef cnp.ndarray rows = np.ascontiguousarray(table, np.int64)
         cdef const int64_t *row = <const int64_t *>cnp.PyArray_DATA(rows)
         cdef meeting_t *meeting
         cdef int64_t k
         for k in range(len(table)):
-            meeting = self.meet(<int>row[4 * k], <int>row[4 * k + 1], NULL, NULL)
+            meeting = self.find_or_insert(<int>row[4 * k], <int>row[4 * k + 1], NULL, NULL)
             meeting.low, meeting.high = <uint32_t>row[4 * k + 2], <uint32_t>row[4 * k + 3]

@@ -1,4 +1,4 @@
-# Two samples for each seat, in trees of maxima: each node is a line of the cache that holds the best of eight.
+# Two samples for each slot, in trees of maxima: each node is a cache line with the best of eight.
 
 cdef extern from *:
     """
@@ -6,19 +6,19 @@ cdef extern from *:
     #include <emmintrin.h>
     #endif
     #if defined(__GNUC__)
-    #define rankduel_fetch(address) __builtin_prefetch(address)
+    #define rankduel_prefetch(address) __builtin_prefetch(address)
     #define rankduel_lowest_bit(bits) __builtin_ctz(bits)
     #else
-    #define rankduel_fetch(address) ((void)(address))
+    #define rankduel_prefetch(address) ((void)(address))
     static int rankduel_lowest_bit(int bits) { int k = 0; while (!(bits >> k & 1)) k++; return k; }
     #endif
 
     static inline int rankduel_reach(const double *line, double value) {
     #if defined(__SSE2__)
-        const __m128d bar = _mm_set1_pd(value);
+        const __m128d threshold = _mm_set1_pd(value);
         int bits = 0;
         for (int k = 0; k < 8; k += 2)
-            bits |= _mm_movemask_pd(_mm_cmpge_pd(_mm_loadu_pd(line + k), bar)) << k;
+            bits |= _mm_movemask_pd(_mm_cmpge_pd(_mm_loadu_pd(line + k), threshold)) << k;
     #else
         int bits = 0;
         for (int k = 0; k < 8; k++)
@@ -27,32 +27,32 @@ cdef extern from *:
         return bits;
     }
     """
-    void fetch "rankduel_fetch"(const void *address) noexcept nogil  # it will be needed soon
+    void prefetch "rankduel_prefetch"(const void *address) noexcept nogil  # it will be needed soon
     int lowest_bit "rankduel_lowest_bit"(int bits) noexcept nogil  # of some that are set
     int reach "rankduel_reach"(const double *line, double value) noexcept nogil  # a bit for each that is as large
 
 cdef enum:
     BITS = 3
     WIDTH = 1 << BITS
-    DEEPEST = 11  # levels: 8^11 > 2^31
+    MAX_LEVELS = 11  # levels: 8^11 > 2^31
 
-cdef double NOBODY  # the sample of a free seat
+cdef double NO_SAMPLE  # the sample of a free slot
 
 cdef struct block_t:
     double of[2][WIDTH]  # first samples and second samples of eight neighbours
 
 
-cdef class Samples:
-    cdef block_t *levels[DEEPEST]  # the seats, the best of each eight, the best of each eight of these, ...
+cdef class SampleTrees:
+    cdef block_t *levels[MAX_LEVELS]  # the slots, the best of each eight, the best of each eight of these, ...
     cdef int n_levels  # the last one has a single block
     cdef object _memory
 
 
-# Here, and not in the class, so that a kernel that uses them has them within.
+# Here, and not in the class, so that the compiler inlines them into the kernel that uses them.
 
-cdef inline void put(Samples samples, int which, int seat, double value) noexcept nogil:
+cdef inline void put(SampleTrees samples, int which, int slot, double value) noexcept nogil:
     """A new sample, up to where it makes no difference. Only where the best of eight has fallen are the eight compared."""
-    cdef int level, place = seat
+    cdef int level, place = slot
     cdef double *line = samples.levels[0][place >> BITS].of[which]
     cdef double *top = &line[place & (WIDTH - 1)]
     cdef double before = top[0]
@@ -68,17 +68,17 @@ cdef inline void put(Samples samples, int which, int seat, double value) noexcep
         before, top[0] = top[0], value
 
 
-cdef inline int best(Samples samples, int which) noexcept nogil:
-    """The seat with the largest sample."""
+cdef inline int best(SampleTrees samples, int which) noexcept nogil:
+    """The slot with the largest sample."""
     return below_place(samples, which, samples.n_levels, 0, largest(samples.levels[samples.n_levels - 1].of[which]))
 
 
-cdef inline int best_but(Samples samples, int which, int seat) noexcept nogil:
-    """The seat with the largest sample but for one seat."""
-    cdef int level, k, place = seat, best_level = 0, best_place = best(samples, which)
-    cdef double value = NOBODY
+cdef inline int best_but(SampleTrees samples, int which, int slot) noexcept nogil:
+    """The slot with the largest sample but for one slot."""
+    cdef int level, k, place = slot, best_level = 0, best_place = best(samples, which)
+    cdef double value = NO_SAMPLE
     cdef const double *line
-    if best_place != seat:
+    if best_place != slot:
         return best_place
     for level in range(samples.n_levels):
         line = samples.levels[level][place >> BITS].of[which]
@@ -89,25 +89,25 @@ cdef inline int best_but(Samples samples, int which, int seat) noexcept nogil:
     return below_place(samples, which, best_level, best_place, value)
 
 
-cdef inline int below_place(Samples samples, int which, int level, int place, double value) noexcept nogil:
-    """The seat below a place of a level that has the sample which made it there."""
+cdef inline int below_place(SampleTrees samples, int which, int level, int place, double value) noexcept nogil:
+    """The slot below a place of a level that has the sample which made it there."""
     while level > 0:
         level -= 1
         place = (place << BITS) + where(samples.levels[level][place].of[which], value)
     return place
 
 
-cdef inline double get(Samples samples, int which, int seat) noexcept nogil:
-    return samples.levels[0][seat >> BITS].of[which][seat & (WIDTH - 1)]
+cdef inline double get(SampleTrees samples, int which, int slot) noexcept nogil:
+    return samples.levels[0][slot >> BITS].of[which][slot & (WIDTH - 1)]
 
 
-cdef inline void fetch_seat(Samples samples, int seat) noexcept nogil:
-    """Have a seat's samples, and what they are compared with, brought near."""
-    fetch(&samples.levels[0][seat >> BITS].of[0])
-    fetch(&samples.levels[0][seat >> BITS].of[1])
+cdef inline void prefetch_slot(SampleTrees samples, int slot) noexcept nogil:
+    """Prefetch a slot's samples, and the nodes they are compared with."""
+    prefetch(&samples.levels[0][slot >> BITS].of[0])
+    prefetch(&samples.levels[0][slot >> BITS].of[1])
     if samples.n_levels > 3:  # the upper levels are near anyway
-        fetch(&samples.levels[1][seat >> 2 * BITS].of[0])
-        fetch(&samples.levels[1][seat >> 2 * BITS].of[1])
+        prefetch(&samples.levels[1][slot >> 2 * BITS].of[0])
+        prefetch(&samples.levels[1][slot >> 2 * BITS].of[1])
 
 
 cdef inline double larger(double a, double b) noexcept nogil:

@@ -1,4 +1,4 @@
-"""Two samples for each seat, and who has the best of each: trees of maxima, eight to a node, as wide as the cache is."""
+"""Two samples for each slot, and the slot with the best of each: trees of maxima, a cache line of eight per node."""
 
 import numpy as np
 
@@ -7,24 +7,24 @@ from libc.stdint cimport uintptr_t
 
 cnp.import_array()
 
-NOBODY = -1e300
+NO_SAMPLE = -1e300
 
 
-cdef class Samples:
-    """Of the first `n_active` seats, from rows of first and of second samples; nobody has the others."""
+cdef class SampleTrees:
+    """Of the first `n_active` slots, from rows of first and of second samples; the others are free."""
 
     def __init__(self, const double[:, ::1] rows, int n_active):
-        cdef int which, seat, level, n = rows.shape[1]
+        cdef int which, slot, level, n = rows.shape[1]
         sizes = [n := (n + WIDTH - 1) // WIDTH]
         while n > 1:
             sizes.append(n := (n + WIDTH - 1) // WIDTH)
         self.n_levels = len(sizes)
-        self._memory = np.full((sum(sizes) + 1) * 2 * WIDTH, NOBODY)  # and one, to begin where a line does
+        self._memory = np.full((sum(sizes) + 1) * 2 * WIDTH, NO_SAMPLE)  # and one, to begin where a line does
         cdef uintptr_t start = <uintptr_t>cnp.PyArray_DATA(self._memory)
         cdef block_t *block = <block_t *>((start + sizeof(block_t) - 1) // sizeof(block_t) * sizeof(block_t))
         for level in range(self.n_levels):
             self.levels[level] = block
             block += <int>sizes[level]
         for which in range(2):
-            for seat in range(n_active):
-                put(self, which, seat, rows[which, seat])
+            for slot in range(n_active):
+                put(self, which, slot, rows[which, slot])

@@ -1,4 +1,4 @@
-"""Thompson sampling over single arms that jumps over the draws of which the winner is known, as Self-Sparring uses it.
+"""Thompson sampling over single arms that skips draws whose winner is known, as Self-Sparring uses it.
 
 Late in a run one arm, the leader, wins nearly every draw, for a level lies between its posterior and the others'. A draw
 is uneventful if no other arm comes above that level and the leader not below it; then the leader wins, whatever the
@@ -16,7 +16,7 @@ cimport numpy as cnp
 from libc.math cimport INFINITY, exp, expm1, fmax, fmin, sqrt
 from numpy.random.c_distributions cimport random_beta, random_standard_exponential
 
-from rankduel.bandits.snapshot_checks import COUNT, Equal, Values
+from rankduel.bandits.snapshot_checks import MAX_DUELS, Equal, Values
 from rankduel.bandits.kernels.thompson cimport Thompson, posterior_t
 from rankduel.randomness.arrivals cimport arrival_rate, arrival_wait, arrivals_in_tree
 from rankduel.randomness.beta cimport beta_chance_above, beta_curve, beta_keep, beta_t, beta_value_above, slack
@@ -28,18 +28,18 @@ cdef enum:
     WAIT = 0  # -1: to be drawn
     UNTIL = 1
 
-cdef double DEVIATIONS = 4  # from the leader down to the level
-cdef double FEW = 0.5, MANY = 1  # events per draw: few enough to begin, too many to go on
-cdef int EVERY = 512  # results between two attempts
+cdef double LEVEL_DEVIATIONS = 4  # from the leader down to the level
+cdef double MAX_EVENTS_TO_START = 0.5, MAX_EVENTS_TO_CONTINUE = 1  # per draw, to begin and to go on with skipping
+cdef int RESULTS_BETWEEN_ATTEMPTS = 512  # to find a leader
 
 
-cdef class Patient(Thompson):
+cdef class SkippingThompson(Thompson):
     """The same posteriors and the same law. An arm that meets itself is told by `learn_self`."""
 
     def __init__(self, n_arms):
         super().__init__(n_arms)
         self.arrays |= {"calm": np.zeros(2), "leader": np.full(1, -1)}
-        self.calm = <double *>cnp.PyArray_DATA(self.arrays["calm"])
+        self.skip_state = <double *>cnp.PyArray_DATA(self.arrays["calm"])
         self.leader = <int64_t *>cnp.PyArray_DATA(self.arrays["leader"])
 
     def snapshot_rules(self, bandit, stored):
@@ -47,12 +47,12 @@ cdef class Patient(Thompson):
         arrays, leader = self.arrays, self.arrays["leader"]
         yield "leader", leader, Values(-1, self.n - 1)
         yield "calm", arrays["calm"][WAIT], Values(0, INFINITY, markers=(-1,))
-        yield "calm", arrays["calm"][UNTIL], Values(0, 4 * COUNT)
+        yield "calm", arrays["calm"][UNTIL], Values(0, 4 * MAX_DUELS)
         yield from Thompson.snapshot_rules(self, bandit, stored)
         if leader[0] >= 0:
             yield "weights", arrays["weights"], Equal(0)
             if self.fitted[0]:
-                yield "calm", arrays["calm"][UNTIL], Values(arrays["arms"][leader[0]].sum(), 4 * COUNT)
+                yield "calm", arrays["calm"][UNTIL], Values(arrays["arms"][leader[0]].sum(), 4 * MAX_DUELS)
                 yield "level, as the leader's chance to be below it,", self.chance_below(), Values(0, 0.6)
 
     def rates(self):
@@ -69,17 +69,17 @@ cdef class Patient(Thompson):
             self.fit()
         if self.leader[0] < 0:
             return self.draw_but(rng, -1)
-        if self.calm[WAIT] < 0:
-            self.calm[WAIT] = arrival_wait(rng, self.tree[1])
-        if self.calm[WAIT] < 1:
+        if self.skip_state[WAIT] < 0:
+            self.skip_state[WAIT] = arrival_wait(rng, self.tree[1])
+        if self.skip_state[WAIT] < 1:
             return self.decide(rng)
-        self.calm[WAIT] -= 1
+        self.skip_state[WAIT] -= 1
         return <int>self.leader[0]
 
     cdef void learn_self(self, int arm) noexcept nogil:
         """A win and a loss: the leader's do not change what is known of the draws to come."""
         cdef posterior_t *x = &self.arms[arm]
-        if arm != self.leader[0] or not self.fitted[0] or x.a + x.b + 2 > self.calm[UNTIL]:
+        if arm != self.leader[0] or not self.fitted[0] or x.a + x.b + 2 > self.skip_state[UNTIL]:
             self.learn(arm, True)
             self.learn(arm, False)
             return
@@ -87,45 +87,45 @@ cdef class Patient(Thompson):
         x.b += 1
         self.learnt[0] += 2
 
-    cdef void place(self, int arm) noexcept nogil:
+    cdef void update_rate(self, int arm) noexcept nogil:
         cdef const posterior_t *x
         cdef double chance
         if self.leader[0] < 0:
-            Thompson.place(self, arm)
-            if self.learnt[0] % EVERY == 0 and self.n_sure[0] == 1 and self.tree[1] < FEW:
+            Thompson.update_rate(self, arm)
+            if self.learnt[0] % RESULTS_BETWEEN_ATTEMPTS == 0 and self.n_sure[0] == 1 and self.tree[1] < MAX_EVENTS_TO_START:
                 self.fitted[0] = 0
             return
         x = &self.arms[self.leader[0]]
         chance = self.chance(arm)
-        self.calm[WAIT] = -1
+        self.skip_state[WAIT] = -1
         if chance <= 0.5:
             tree_change(self.tree, self.size, arm, arrival_rate(chance))
-        self.fitted[0] = chance <= 0.5 and self.tree[1] <= MANY and x.a + x.b <= self.calm[UNTIL]
+        self.fitted[0] = chance <= 0.5 and self.tree[1] <= MAX_EVENTS_TO_CONTINUE and x.a + x.b <= self.skip_state[UNTIL]
 
     cdef void fit(self) noexcept nogil:
         """Lay the tree at the level if there is a leader still, or look for one, or do without."""
         cdef const posterior_t *x = &self.arms[max(self.leader[0], 0)]
-        if self.leader[0] >= 0 and x.a + x.b <= self.calm[UNTIL] and self.lay_calm(MANY):
+        if self.leader[0] >= 0 and x.a + x.b <= self.skip_state[UNTIL] and self.build_skip_tree(MAX_EVENTS_TO_CONTINUE):
             return
         self.leader[0] = -1
         Thompson.fit(self)
-        if self.n_sure[0] == 1 and self.tree[1] < FEW:
-            self.settle()
+        if self.n_sure[0] == 1 and self.tree[1] < MAX_EVENTS_TO_START:
+            self.try_leader()
 
-    cdef void settle(self) noexcept nogil:
+    cdef void try_leader(self) noexcept nogil:
         """The one arm that is sure may be a leader, with a level farther below it; else all stays as it is."""
         cdef const posterior_t *x = &self.arms[self.sure[0]]
         cdef double before = self.level[0], a = x.a, b = x.b, more = (a + b) / 64  # wins, and as many losses, to come
         self.leader[0] = self.sure[0]
-        self.calm[UNTIL] = a + b + 2 * more
+        self.skip_state[UNTIL] = a + b + 2 * more
         self.level[0] = fmin(
-            a / (a + b) - DEVIATIONS * 0.5 / sqrt(a + b),
-            (a + more) / self.calm[UNTIL] - DEVIATIONS * 0.5 / sqrt(self.calm[UNTIL]),
+            a / (a + b) - LEVEL_DEVIATIONS * 0.5 / sqrt(a + b),
+            (a + more) / self.skip_state[UNTIL] - LEVEL_DEVIATIONS * 0.5 / sqrt(self.skip_state[UNTIL]),
         )
-        if self.level[0] <= 0 or not self.lay_calm(FEW):
+        if self.level[0] <= 0 or not self.build_skip_tree(MAX_EVENTS_TO_START):
             self.leader[0] = -1
             self.level[0] = before
-            self.lay()
+            self.rebuild()
 
     cdef double chance(self, int arm) noexcept nogil:
         """At least that of an event: the leader below the level, or another arm above it."""
@@ -133,7 +133,7 @@ cdef class Patient(Thompson):
             return self.chance_below()
         return beta_chance_above(self.arms[arm].a, self.arms[arm].b, self.level[0])
 
-    cdef bint lay_calm(self, double most) noexcept nogil:
+    cdef bint build_skip_tree(self, double most) noexcept nogil:
         """Compute all rates anew. False if events are too many."""
         cdef double chance
         cdef int i
@@ -145,7 +145,7 @@ cdef class Patient(Thompson):
                 return False
             self.tree[self.size + i] = arrival_rate(chance)
         tree_build(self.tree, self.size)
-        self.calm[WAIT] = -1
+        self.skip_state[WAIT] = -1
         self.fitted[0] = 1
         return self.tree[1] <= most
 
@@ -159,7 +159,7 @@ cdef class Patient(Thompson):
         """
         cdef const posterior_t *x = &self.arms[self.leader[0]]
         cdef double level = self.level[0], n = x.a + x.b - 2, m = (x.a - 1) / n, rise = 1 - 2 * level, wider, bend
-        cdef double above = n * (m - level), most = fmax(0, (self.calm[UNTIL] - x.a - x.b) / 2), least, turn
+        cdef double above = n * (m - level), most = fmax(0, (self.skip_state[UNTIL] - x.a - x.b) / 2), least, turn
         if x.a < 2 or x.b < 2 or not 0.1 <= m <= 0.9 or above <= 0:
             return 1
         wider = slack(1 - m)
@@ -179,7 +179,7 @@ cdef class Patient(Thompson):
         cdef int leader = <int>self.leader[0], n_events, k, arm, chosen = leader
         cdef double best = self.level[0], value
         cdef bint low = False
-        n_events = arrivals_in_tree(rng, self.tree, self.size, &self.calm[WAIT], self.events)
+        n_events = arrivals_in_tree(rng, self.tree, self.size, &self.skip_state[WAIT], self.events)
         for k in range(n_events):
             arm = self.events[k]
             if arm != leader:

@@ -1,4 +1,4 @@
-"""`rankduel demo`: the command, the service that it starts, and its simulated users."""
+"""`rankduel demo`: `command`, the `service_process` it starts, its `simulated_users`, and the `scoreboard` it shows."""
 
 from rankduel.cli.demo.command import declare
 

@@ -1,4 +1,4 @@
-"""`rankduel demo`: the whole product before your eyes."""
+"""`rankduel demo`: run a live tournament with a service, its dashboard and simulated users."""
 
 import json
 import signal
@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rankduel.cli.demo.scoreboard import Score, show_scores
-from rankduel.cli.demo.service_process import Beside, service_beside
-from rankduel.cli.demo.simulated_users import PATIENCE, Crowd
+from rankduel.cli.demo.service_process import ServiceProcess, running_service
+from rankduel.cli.demo.simulated_users import EXPIRES_AFTER_SECONDS, SimulatedUsers
 from rankduel.cli.shared.numbers import whole
 from rankduel.client import Client, Counters, Tournament
 from rankduel.datasets import synthetic
@@ -41,12 +41,12 @@ _NAME = "demo"
 _RANKERS = 64
 _QUERIES = 500
 _BEST, _SECOND, _WORST = 0.74, 0.6, 0.15  # quality: how well scores follow grades
-_LOOK_EVERY = 0.5  # seconds
-_DEADLINE = 0.25  # seconds for an ask, ten times the default: users, service and browser share one machine
+_POLL_INTERVAL_SECONDS = 0.5
+_ASK_TIMEOUT_SECONDS = 0.25  # ten times the default: users, service and browser share one machine
 
 
 def declare(add_parser: Callable[..., ArgumentParser]) -> None:
-    """The command and its options."""
+    """Add the command and its options."""
     parser = add_parser(
         "demo",
         help="watch a live tournament: service, dashboard and users",
@@ -71,7 +71,7 @@ def _demo(parser: ArgumentParser, options: Namespace) -> int:
     for ending in (signal.SIGTERM, signal.SIGHUP):  # as Ctrl-C: the service is not left behind
         signal.signal(ending, signal.default_int_handler)
     out: Path = options.out
-    with TemporaryDirectory(prefix="rankduel-demo-") as folder, service_beside(Path(folder), options.port) as service:
+    with TemporaryDirectory(prefix="rankduel-demo-") as folder, running_service(Path(folder), options.port) as service:
         out.mkdir(parents=True, exist_ok=True)
         counters = _play(service, options.seed)
         for name, path in (("decision.md", "report.md"), ("decision.json", "report")):
@@ -83,12 +83,12 @@ def _demo(parser: ArgumentParser, options: Namespace) -> int:
                 print(f"dashboard: {service.address}/ until Ctrl-C", flush=True)
                 while True:
                     service.check()
-                    sleep(_LOOK_EVERY)
+                    sleep(_POLL_INTERVAL_SECONDS)
     return 0
 
 
-def _play(service: Beside, seed: int) -> Counters:
-    """Let users search until there is a decision; what became of their searches."""
+def _play(service: ServiceProcess, seed: int) -> Counters:
+    """Let users search until there is a decision; return the client's counters."""
     qualities = _qualities(seed)
     names = [f"ranker-{number:02}" for number in range(1, len(qualities) + 1)]
     in_use = names[int(np.argsort(qualities)[3 * len(names) // 4])]  # a good one, as they are
@@ -99,17 +99,17 @@ def _play(service: Beside, seed: int) -> Counters:
         baseline=in_use,
         delta=0.05,
         tolerance=0.05,
-        expires_after=PATIENCE,
+        expires_after=EXPIRES_AFTER_SECONDS,
         seed=seed,
     ).close()
     print(f"{len(names)} rankers meet on the pages of simulated users; {in_use} is the one in use.")
     print(f"dashboard: {service.address}/", flush=True)
     collection = synthetic(_QUERIES, len(names), quality=qualities, tieness=np.zeros(len(names)), seed=seed)
     began, over = monotonic(), False
-    with Client(service.address, _NAME, baseline=in_use, deadline=_DEADLINE) as client:
-        with show_scores() as show, Crowd(client, collection, names, seed).searching():
+    with Client(service.address, _NAME, baseline=in_use, deadline=_ASK_TIMEOUT_SECONDS) as client:
+        with show_scores() as show, SimulatedUsers(client, collection, names, seed).searching():
             while not over:
-                sleep(_LOOK_EVERY)
+                sleep(_POLL_INTERVAL_SECONDS)
                 score = Score.of(_report(service), monotonic() - began)
                 show(score)
                 over = score.over
@@ -123,7 +123,7 @@ def _qualities(seed: int) -> npt.NDArray[np.float64]:
     return np.random.default_rng(seed).permutation(np.append(others, _BEST))
 
 
-def _report(service: Beside) -> dict[str, Any]:
+def _report(service: ServiceProcess) -> dict[str, Any]:
     report: dict[str, Any] = json.loads(service.read(f"/v1/tournaments/{_NAME}/report"))
     return report
 

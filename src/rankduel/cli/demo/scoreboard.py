@@ -1,4 +1,4 @@
-"""Where the demo's tournament stands, on stdout: drawn in place on a terminal, else a line now and then."""
+"""Scoreboard of the demo on stdout: drawn in place on a terminal, else a line every few seconds."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -6,16 +6,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Self
 
-from rankduel.cli.shared.terminal import canvas
+from rankduel.cli.shared.terminal import terminal_console
 
 __all__ = ["Score", "show_scores"]
 
-_LINE_EVERY = 2.0  # seconds
+_LINE_INTERVAL_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Where it stands after so many seconds."""
+    """State of the tournament after so many seconds."""
 
     seconds: float
     rankers: int
@@ -42,8 +42,8 @@ class Score:
 
 @contextmanager
 def show_scores() -> Iterator[Callable[[Score], None]]:
-    """What shows one score after the other."""
-    console = canvas(sys.stdout)
+    """Yield a function that shows a score."""
+    console = terminal_console(sys.stdout)
     if console is None:
         yield _lines()
     else:
@@ -59,7 +59,7 @@ def _lines() -> Callable[[Score], None]:
     def show(score: Score) -> None:
         nonlocal due
         if score.seconds >= due or score.over:
-            due = score.seconds + _LINE_EVERY
+            due = score.seconds + _LINE_INTERVAL_SECONDS
             print(
                 f"{score.seconds:3.0f} s: {score.left:>3} of {score.rankers} rankers left, {score.duels:>6,} duels, "
                 f"{score.champion} leads, {score.harm}",
@@ -70,7 +70,7 @@ def _lines() -> Callable[[Score], None]:
 
 
 def _harm(harm: dict[str, Any] | None) -> str:
-    """What users feel of it.
+    """The harm to users, in words.
 
     >>> _harm({"against": "bm25", "per_page": -0.021, "pages": -12.0})
     'pages 2.1 % better than those of bm25'

@@ -1,4 +1,4 @@
-"""The demo's scores drawn in place. Needs rich, so import it only where a canvas was found."""
+"""Draw the scoreboard in place. Needs rich: import it only if `terminal_console` has found a terminal."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,23 +16,23 @@ __all__ = ["draw_scores"]
 
 @contextmanager
 def draw_scores(console: Console) -> Iterator[Callable[[Score], None]]:
-    """What draws a score over the one before."""
+    """Yield a function that replaces the last score by a new one."""
     with Live(console=console, auto_refresh=False) as live:
 
         def show(score: Score) -> None:
-            live.update(_picture(score), refresh=True)
+            live.update(_drawing(score), refresh=True)
 
         yield show
 
 
-def _picture(score: Score) -> Table:
+def _drawing(score: Score) -> Table:
     """A bar of the rankers that are left, and the figures."""
     left = Table.grid(padding=(0, 1))
     bar = ProgressBar(total=score.rankers, completed=score.left, width=40, complete_style="cyan")
     left.add_row(bar, Text(f"{score.left} of {score.rankers}"))
-    picture = Table.grid(padding=(0, 2))
-    picture.add_row(Text("rankers left", style="dim"), left)
-    picture.add_row(Text("duels", style="dim"), Text(f"{score.duels:,} in {score.seconds:.0f} s"))
-    picture.add_row(Text("champion", style="dim"), Text(score.champion, style="bold green"))
-    picture.add_row(Text("harm", style="dim"), Text(score.harm))
-    return picture
+    drawing = Table.grid(padding=(0, 2))
+    drawing.add_row(Text("rankers left", style="dim"), left)
+    drawing.add_row(Text("duels", style="dim"), Text(f"{score.duels:,} in {score.seconds:.0f} s"))
+    drawing.add_row(Text("champion", style="dim"), Text(score.champion, style="bold green"))
+    drawing.add_row(Text("harm", style="dim"), Text(score.harm))
+    return drawing

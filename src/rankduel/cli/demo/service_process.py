@@ -1,4 +1,4 @@
-"""A service beside this program, in a process of its own."""
+"""Start and stop `rankduel serve` in a process of its own."""
 
 import json
 import re
@@ -11,15 +11,15 @@ from pathlib import Path
 from time import monotonic, sleep
 from urllib.request import ProxyHandler, build_opener
 
-__all__ = ["Beside", "service_beside"]
+__all__ = ["ServiceProcess", "running_service"]
 
-_STARTED = 60.0  # seconds within which it listens, on a busy machine
-_STOPPED = 10.0  # and within which it stops, or is killed
-_ANSWERED = 10.0  # and within which it answers
+_START_TIMEOUT_SECONDS = 60.0  # on a busy machine
+_STOP_TIMEOUT_SECONDS = 10.0  # then it is killed
+_ANSWER_TIMEOUT_SECONDS = 10.0
 
 
-class Beside:
-    """A service that runs as long as this program wants it to."""
+class ServiceProcess:
+    """A running service, its address and its log."""
 
     def __init__(self, process: "subprocess.Popen[bytes]", log: Path) -> None:
         self._process, self._log = process, log
@@ -28,21 +28,21 @@ class Beside:
 
     def wait(self) -> None:
         """Wait until it listens."""
-        due = monotonic() + _STARTED
+        due = monotonic() + _START_TIMEOUT_SECONDS
         while not self.address:
             for line in self._lines():
                 if '"listening"' in line:
-                    told = json.loads(line)
-                    self.address = f"http://{told['host']}:{told['port']}"
+                    listening = json.loads(line)
+                    self.address = f"http://{listening['host']}:{listening['port']}"
             if monotonic() > due:
-                raise ChildProcessError(f"the service does not listen after {_STARTED:.0f} s")
+                raise ChildProcessError(f"the service does not listen after {_START_TIMEOUT_SECONDS:.0f} s")
             self.check()
             sleep(0.02)
 
     def read(self, path: str) -> bytes:
         """What it answers to a GET; ChildProcessError if it does not."""
         try:
-            with self._opener.open(self.address + path, timeout=_ANSWERED) as answer:
+            with self._opener.open(self.address + path, timeout=_ANSWER_TIMEOUT_SECONDS) as answer:
                 body: bytes = answer.read()
                 return body
         except (OSError, HTTPException) as error:
@@ -66,7 +66,7 @@ class Beside:
 
 
 @contextmanager
-def service_beside(folder: Path, port: int) -> Iterator[Beside]:
+def running_service(folder: Path, port: int) -> Iterator[ServiceProcess]:
     """`rankduel serve` on a SQLite file in a folder. In the end it is gone, whatever happens.
 
     It runs in that folder, so that no settings of the user's are taken for its own, and in a session of its own, so
@@ -79,19 +79,19 @@ def service_beside(folder: Path, port: int) -> Iterator[Beside]:
             command, cwd=folder, stdin=subprocess.DEVNULL, stdout=errors, stderr=errors, start_new_session=True
         )
     try:
-        service = Beside(process, log)
+        service = ServiceProcess(process, log)
         service.wait()
         yield service
     finally:
         process.terminate()
         with suppress(subprocess.TimeoutExpired):
-            process.wait(_STOPPED)
+            process.wait(_STOP_TIMEOUT_SECONDS)
         process.kill()
         process.wait()
 
 
 def _reason(line: str) -> str:
-    """What a program has complained about.
+    """The reason in an error message of a command.
 
     >>> _reason("rankduel serve: error: no such port (see rankduel serve --help)")
     'no such port'

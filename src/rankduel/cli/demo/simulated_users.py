@@ -12,23 +12,23 @@ from rankduel import clicks
 from rankduel.client import Client
 from rankduel.datasets import Collection
 
-__all__ = ["PATIENCE", "Crowd"]
+__all__ = ["EXPIRES_AFTER_SECONDS", "SimulatedUsers"]
 
-PATIENCE = 5.0  # seconds after which the tournament should count on no clicks
+EXPIRES_AFTER_SECONDS = 5.0  # of the tournament: outcomes that come later are not counted
 _THREADS = 4
-_RATE = 750.0  # searches a second, if the machine can do as many
+_SEARCHES_PER_SECOND = 750.0  # if the machine is fast enough
 _USERS = 5_000
-_LATE = 0.06  # the share of the pages whose clicks come late,
-_LOST = 0.04  # or never,
-_TWICE = 0.03  # or twice
-_DELAYS = (1.0, 7.0)  # seconds until late clicks come: some too late
-_PLACES = 10  # documents of a page
+_LATE_SHARE = 0.06  # the share of the pages whose clicks come late,
+_LOST_SHARE = 0.04  # or never,
+_DUPLICATE_SHARE = 0.03  # or twice
+_LATE_SECONDS = (1.0, 7.0)  # delay of late clicks: some come too late
+_DOCUMENTS_PER_PAGE = 10
 
 Tell = Callable[[], object]
 
 
-class Crowd:
-    """The users of a search application, in some threads. Clicks come late, twice or never, as they do elsewhere."""
+class SimulatedUsers:
+    """Users of a search application, in some threads. Clicks come late, twice or never, as in real traffic."""
 
     def __init__(self, client: Client, collection: Collection, rankers: list[str], seed: int) -> None:
         self._client, self._collection = client, collection
@@ -39,7 +39,7 @@ class Crowd:
 
     @contextmanager
     def searching(self) -> Iterator[None]:
-        """They search as long as this lasts."""
+        """Let users search inside a `with` block."""
         threads = [threading.Thread(target=self._work, args=(number,), daemon=True) for number in range(_THREADS)]
         for thread in threads:
             thread.start()
@@ -55,29 +55,33 @@ class Crowd:
         late: list[tuple[float, int, Tell]] = []  # a heap: when, the number of the search, what
         count, due = 0, monotonic()
         while not self._ended.wait(due - monotonic()):
-            count, due = count + 1, max(due, monotonic() - 0.1) + random.exponential(_THREADS / _RATE)
+            count, due = count + 1, max(due, monotonic() - 0.1) + random.exponential(_THREADS / _SEARCHES_PER_SECOND)
             tell = self._search(f"search-{thread}-{count}", random)
             chance = random.random()
-            if chance < _LATE:
-                heapq.heappush(late, (monotonic() + random.uniform(*_DELAYS), count, tell))
-            elif chance > _LATE + _LOST:
+            if chance < _LATE_SHARE:
+                heapq.heappush(late, (monotonic() + random.uniform(*_LATE_SECONDS), count, tell))
+            elif chance > _LATE_SHARE + _LOST_SHARE:
                 tell()
-                if random.random() < _TWICE:
+                if random.random() < _DUPLICATE_SHARE:
                     tell()
             while late and late[0][0] <= monotonic():
                 heapq.heappop(late)[2]()
 
     def _search(self, query_id: str, random: np.random.Generator) -> Tell:
-        """One search: the page is made and seen; what tells of its clicks is handed back."""
+        """One search: show the page, and return a function that reports its clicks."""
         query = int(random.integers(self._collection.n_queries))
         duel = self._client.ask(query_id, client_id=f"user-{random.integers(_USERS)}")
-        page = duel.interleave(self._results(duel.first, query), self._results(duel.second, query), k=_PLACES)
+        page = duel.interleave(
+            self._results(duel.first, query), self._results(duel.second, query), k=_DOCUMENTS_PER_PAGE
+        )
         grades = self._collection.grades_of(query)
-        seen = [int(grades[int(str(document).rpartition("-")[2])]) for document in page.documents]
-        clicked = [page.documents[place] for place in self._user.click(seen, seed=int(random.integers(2**62)))]
+        relevance = [int(grades[int(str(document).rpartition("-")[2])]) for document in page.documents]
+        clicked = [
+            page.documents[position] for position in self._user.click(relevance, seed=int(random.integers(2**62)))
+        ]
         return lambda: self._client.tell(duel, clicks=clicked)
 
     def _results(self, ranker: str, query: int) -> list[str]:
         """What a ranker finds for a query: ids of documents, best first."""
-        found = self._collection.ranking(query, self._arms[ranker])[:_PLACES]
+        found = self._collection.ranking(query, self._arms[ranker])[:_DOCUMENTS_PER_PAGE]
         return [f"document-{query}-{document}" for document in found.tolist()]

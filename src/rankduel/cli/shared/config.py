@@ -1,4 +1,4 @@
-"""`rankduel.toml`: where the tournaments are kept, and how the service is run."""
+"""`rankduel.toml`: read, check and write the settings of storage and service."""
 
 import difflib
 import tomllib
@@ -9,28 +9,28 @@ from typing import Any
 
 from rankduel.service.settings import ServiceSettings
 
-__all__ = ["ABOUT", "CONFIG", "Config", "commented", "read_config"]
+__all__ = ["SETTING_HELP", "CONFIG", "Config", "default_config_text", "read_config"]
 
 CONFIG = Path("rankduel.toml")  # where it is looked for
-ABOUT = {
+SETTING_HELP = {
     "storage": "where tournaments are kept: sqlite:///FILE, sqlite:////FULL/PATH or postgresql://...",
-    "host": "the address to listen to; another one than that of this machine itself needs an API key",
-    "port": "where to listen",
-    "hosts": "names by which clients call the service, as a proxy passes them on, beside the address itself",
-    "processes": "how many; more than one needs a PostgreSQL storage",
-    "largest_body": "bytes of a request",
-    "deadline": "seconds for a request",
-    "rate": "requests a second of one key, or of one address where no key is needed",
-    "burst": "requests at once, above that rate",
-    "wrong_keys": "wrong keys a second and address that are looked at; more are refused at once",
-    "wrong_keys_burst": "wrong keys at once, above that rate",
-    "keys_every": "seconds after which a key that was made or revoked elsewhere is known",
-    "connections": "at once",
-    "connections_per_address": "at once, of one address; raise it if a proxy on another machine is in front",
-    "session": "seconds that somebody who has signed in to the dashboard may stay",
-    "keep_alive": "seconds that an idle connection is kept open; longer than your proxy keeps its own",
-    "stop_within": "seconds that unfinished requests have after SIGTERM",
-    "access_log": "a line for each request",
+    "host": "the address to listen on; any address other than loopback needs an API key",
+    "port": "the port to listen on",
+    "hosts": "host names that clients use, in addition to the address itself",
+    "processes": "server processes; more than one needs a PostgreSQL storage",
+    "largest_body": "maximum size of a request body, in bytes",
+    "deadline": "timeout of a request, in seconds",
+    "rate": "requests per second and key, or per address where no key is needed",
+    "burst": "requests above that rate that are allowed at once",
+    "wrong_keys": "wrong keys per second and address that are checked; more are refused at once",
+    "wrong_keys_burst": "wrong keys above that rate that are checked at once",
+    "keys_every": "seconds between two reads of the stored keys: a new or revoked key takes effect after that",
+    "connections": "maximum number of open connections",
+    "connections_per_address": "open connections per address; raise it if a proxy on another machine is in front",
+    "session": "lifetime of a dashboard session, in seconds",
+    "keep_alive": "seconds that an idle connection stays open; must be longer than that of your proxy",
+    "stop_within": "seconds for unfinished requests after SIGTERM",
+    "access_log": "log a line for each request",
 }
 
 
@@ -43,11 +43,11 @@ class Config:
 
 
 def read_config(path: Path) -> Config:
-    """The settings of a file; ValueError if they are not right, with the place and what was expected."""
+    """Read a settings file; a ValueError names the file, the setting, its value and what was expected."""
     try:
         given = tomllib.loads(path.read_text())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} cannot be read: {error}") from None
+        raise ValueError(f"{path} is not valid TOML: {error}") from None
     _check_known(path, given, ("storage", "service"), "")
     service = given.get("service", {})
     if not isinstance(service, dict):
@@ -64,18 +64,18 @@ def read_config(path: Path) -> Config:
         raise ValueError(f"{path}: {error}") from None
 
 
-def commented(storage: str) -> str:
-    """A `rankduel.toml` with every setting: those with a default are comments."""
+def default_config_text(storage: str) -> str:
+    """The text of a new `rankduel.toml` with every setting; those with a default are comments."""
     lines = [
-        "# rankduel.toml: read by the commands that are run in this folder. A setting behind a # has its default.",
+        "# rankduel.toml: read by the commands that are run in this folder. A setting after a # has its default.",
         "",
-        f"# {ABOUT['storage']}",
+        f"# {SETTING_HELP['storage']}",
         f"storage = {_toml(storage)}",
         "",
         "[service]",
     ]
     for each in fields(ServiceSettings):
-        lines += [f"# {ABOUT[each.name]}", f"# {each.name} = {_toml(_default(each.name))}", ""]
+        lines += [f"# {SETTING_HELP[each.name]}", f"# {each.name} = {_toml(_default(each.name))}", ""]
     return "\n".join(lines)
 
 
@@ -94,7 +94,7 @@ def _default(name: str) -> Any:
 
 
 def _expected(default: Any) -> tuple[str, Any]:
-    """What a setting must be, in words and as a test, by its default."""
+    """The expected type of a setting, in words and as a test, by its default."""
     if isinstance(default, bool):
         return "true or false", lambda value: isinstance(value, bool)
     if isinstance(default, tuple):

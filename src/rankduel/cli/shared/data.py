@@ -1,4 +1,4 @@
-"""DATA as people name it: files of a collection, a fold's folder, TREC runs, or a synthetic one."""
+"""DATA arguments: a collection from LETOR files, a fold's folder, TREC runs, or a synthetic one."""
 
 import time
 from argparse import ArgumentParser, Namespace
@@ -8,7 +8,7 @@ from typing import get_args
 
 from rankduel import datasets
 from rankduel.cli.shared.numbers import count, duration, whole
-from rankduel.cli.shared.progress import Moment, show_progress
+from rankduel.cli.shared.progress import ProgressState, show_progress
 from rankduel.clicks import CLICKS
 from rankduel.datasets import Collection
 from rankduel.interleaving import INTERLEAVINGS, MULTILEAVINGS
@@ -16,7 +16,7 @@ from rankduel.preferences import PreferenceMatrix
 from rankduel.simulation import SearchWorld, Ties
 from rankduel.spec import parse
 
-__all__ = ["DATA", "declare_world", "load_world"]
+__all__ = ["DATA", "add_world_options", "load_world"]
 
 DATA = """\
 DATA is a LETOR or SVMlight file, several of them, or the folder of a fold (MSLR-WEB10K and 30K, Yahoo LTRC, Istella,
@@ -26,8 +26,8 @@ MQ2007 and 2008 as they are distributed, gzipped or not): every feature is a ran
 """
 
 
-def declare_world(parser: ArgumentParser) -> None:
-    """The options of a search world."""
+def add_world_options(parser: ArgumentParser) -> None:
+    """Add the options of a search world."""
     option = parser.add_argument
     option("data", metavar="DATA", nargs="+", help="files of a collection, or a fold's folder")
     option("--part", default="train", metavar="NAME", help="of a folder: train, vali, test or all (default: train)")
@@ -63,7 +63,7 @@ def declare_world(parser: ArgumentParser) -> None:
 def load_world(
     parser: ArgumentParser, options: Namespace, preferences: PreferenceMatrix | None = None
 ) -> tuple[str, SearchWorld]:
-    """The name and the world that the options describe; what is wrong with them ends the program."""
+    """Load the world that the options describe, with its name; invalid options end the program."""
     try:
         name, collection = _load(options)
         return name, SearchWorld(
@@ -96,7 +96,7 @@ def _load(options: Namespace) -> tuple[str, Collection]:
         return name, datasets.load_letor(options.data, part=options.part, models=options.model, watch=_watch(show))
 
 
-def _watch(show: Callable[[Moment], None]) -> Callable[[int, int], None]:
+def _watch(show: Callable[[ProgressState], None]) -> Callable[[int, int], None]:
     began = time.monotonic()
 
     def watch(done: int, total: int) -> None:
@@ -105,6 +105,6 @@ def _watch(show: Callable[[Moment], None]) -> Callable[[int, int], None]:
         rate = done / seconds if seconds else 0.0
         left = f"{duration((total - done) / rate)} left" if done < total and rate else f"read in {duration(seconds)}"
         worth_a_line = done == total and seconds > 2
-        show(Moment(share, f"reading {count(total)}B", f"{count(rate)}B/s, {left}", worth_a_line))
+        show(ProgressState(share, f"reading {count(total)}B", f"{count(rate)}B/s, {left}", worth_a_line))
 
     return watch

@@ -1,4 +1,4 @@
-"""Results on stdout: a table to read, JSON or CSV to go on with."""
+"""Output formats of results: table, JSON and CSV."""
 
 import csv
 import io
@@ -34,7 +34,7 @@ def _table(results: Results, _curves: Path) -> str:
 
 
 def _columns(results: Results) -> dict[str, Callable[[Row], str]]:
-    """What is known of this experiment's bandits, by the head of its column."""
+    """The columns of the table by their heads, and how a row fills them."""
     experiment = results.experiment
     columns: dict[str, Callable[[Row], str]] = {"bandit": lambda row: row.bandit}
     for name in results.measures:

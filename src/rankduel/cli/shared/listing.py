@@ -1,4 +1,4 @@
-"""An entry of a list of bandits or problems."""
+"""Entries of `rankduel bandits` and `rankduel problems`."""
 
 import inspect
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ __all__ = ["entry"]
 
 
 def entry(name: str, docstring: str | None, options: Mapping[str, object]) -> str:
-    """The name with its options and their defaults, and what it is: the first line of its docstring.
+    """The name with its options and their defaults, and a description: the first line of its docstring.
 
     >>> print(entry("RUCB", "Find the winner.", {"alpha": 0.51}))
     RUCB(alpha=0.51)

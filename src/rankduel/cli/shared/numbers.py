@@ -1,4 +1,4 @@
-"""Numbers as people type and read them."""
+"""Parse whole numbers such as 1e8; format counts and durations."""
 
 import argparse
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The progress of long work on stderr: a bar on a terminal, else a line now and then."""
+"""Show progress on stderr: a bar on a terminal, else a line every few seconds."""
 
 import sys
 import time
@@ -7,30 +7,30 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from rankduel.cli.shared.numbers import count, duration
-from rankduel.cli.shared.terminal import canvas
+from rankduel.cli.shared.terminal import terminal_console
 from rankduel.lab import Progress
 
-__all__ = ["Moment", "parts_of", "runs_of", "show_progress"]
+__all__ = ["ProgressState", "describe_parts", "describe_runs", "show_progress"]
 
-_LINE_EVERY = 2.0  # seconds, at first
-_LINE_SHARE = 0.05  # later, of the time so far: hours of work have some hundred lines
+_LINE_INTERVAL_SECONDS = 2.0  # at first
+_LINE_INTERVAL_SHARE = 0.05  # later, of the time so far: hours of work have some hundred lines
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
-    """How far the work is, and that in words."""
+class ProgressState:
+    """Progress as a share and in words."""
 
     share: float  # from 0 to 1
-    what: str  # how much of what is done
+    what: str  # "3 of 10 runs"
     pace: str  # how fast, and how long it will take
     done: bool
-    running: str = ""  # what is under way
+    running: str = ""  # runs that are being computed
 
 
 @contextmanager
-def show_progress() -> Iterator[Callable[[Moment], None]]:
-    """What shows one moment after the other."""
-    console = canvas(sys.stderr)
+def show_progress() -> Iterator[Callable[[ProgressState], None]]:
+    """Yield a function that shows the progress."""
+    console = terminal_console(sys.stderr)
     if console is None:
         yield _lines()
     else:
@@ -40,38 +40,38 @@ def show_progress() -> Iterator[Callable[[Moment], None]]:
             yield show
 
 
-def _lines() -> Callable[[Moment], None]:
+def _lines() -> Callable[[ProgressState], None]:
     began = time.monotonic()
-    due = began + _LINE_EVERY
+    due = began + _LINE_INTERVAL_SECONDS
 
-    def show(moment: Moment) -> None:
+    def show(state: ProgressState) -> None:
         nonlocal due
         now = time.monotonic()
-        if now >= due or moment.done:
-            due = now + max(_LINE_EVERY, _LINE_SHARE * (now - began))
-            running = f"; running: {moment.running}" if moment.running else ""
-            print(f"{moment.what}, {moment.pace}{running}", file=sys.stderr, flush=True)
+        if now >= due or state.done:
+            due = now + max(_LINE_INTERVAL_SECONDS, _LINE_INTERVAL_SHARE * (now - began))
+            running = f"; running: {state.running}" if state.running else ""
+            print(f"{state.what}, {state.pace}{running}", file=sys.stderr, flush=True)
 
     return show
 
 
-def runs_of(progress: Progress) -> Moment:
-    """The runs of an experiment."""
-    kept = f" ({progress.kept} kept)" if progress.kept else ""
-    return _moment(progress, f"{progress.done} of {progress.total} runs{kept}", ", ".join(progress.running))
+def describe_runs(progress: Progress) -> ProgressState:
+    """Progress of an experiment, in runs."""
+    reused = f" ({progress.reused} reused)" if progress.reused else ""
+    return _describe(progress, f"{progress.done} of {progress.total} runs{reused}", ", ".join(progress.running))
 
 
-def parts_of(progress: Progress) -> Moment:
-    """The parts of an estimate."""
-    kept = f" ({progress.kept} parts kept)" if progress.kept else ""
-    return _moment(progress, f"{100 * progress.share:.1f} %{kept}")
+def describe_parts(progress: Progress) -> ProgressState:
+    """Progress of an estimate, in parts."""
+    reused = f" ({progress.reused} parts reused)" if progress.reused else ""
+    return _describe(progress, f"{100 * progress.share:.1f} %{reused}")
 
 
-def _moment(progress: Progress, what: str, running: str = "") -> Moment:
+def _describe(progress: Progress, what: str, running: str = "") -> ProgressState:
     done = progress.done == progress.total
     if done:
         left = f"done in {duration(progress.seconds)}"
     else:
         left = "time left unknown" if progress.seconds_left is None else f"{duration(progress.seconds_left)} left"
     pace = f"{count(progress.duels)} duels, {count(progress.rate)}/s, {left}"
-    return Moment(progress.share, what, pace, done, running)
+    return ProgressState(progress.share, what, pace, done, running)

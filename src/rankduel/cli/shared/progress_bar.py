@@ -1,4 +1,4 @@
-"""The progress of long work as a bar. Needs rich, so import it only where a canvas was found."""
+"""Progress bar. Needs rich: import it only if `terminal_console` has found a terminal."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -7,7 +7,7 @@ from rich.console import Console, RenderableType
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 from rich.text import Text
 
-from rankduel.cli.shared.progress import Moment
+from rankduel.cli.shared.progress import ProgressState
 
 __all__ = ["draw_progress"]
 
@@ -24,8 +24,8 @@ class _Bar(Progress):
 
 
 @contextmanager
-def draw_progress(console: Console) -> Iterator[Callable[[Moment], None]]:
-    """What moves a bar."""
+def draw_progress(console: Console) -> Iterator[Callable[[ProgressState], None]]:
+    """Yield a function that moves the bar."""
     columns = (
         TextColumn("{task.fields[what]}"),
         BarColumn(bar_width=None),
@@ -35,8 +35,8 @@ def draw_progress(console: Console) -> Iterator[Callable[[Moment], None]]:
     with _Bar(*columns, console=console, expand=True) as bar:
         task = bar.add_task("", total=1.0, what="", pace="")
 
-        def show(moment: Moment) -> None:
-            bar.running = moment.running
-            bar.update(task, completed=moment.share, what=moment.what, pace=moment.pace)
+        def show(state: ProgressState) -> None:
+            bar.running = state.running
+            bar.update(task, completed=state.share, what=state.what, pace=state.pace)
 
         yield show

@@ -1,4 +1,4 @@
-"""Tables of words and numbers, for people."""
+"""Plain-text tables and dates."""
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime

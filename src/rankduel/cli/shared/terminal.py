@@ -1,14 +1,14 @@
-"""Is there a terminal to draw on?"""
+"""Find out whether a stream is a terminal that rich can draw on."""
 
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["canvas"]
+__all__ = ["terminal_console"]
 
 
-def canvas(stream: TextIO) -> "Console | None":
+def terminal_console(stream: TextIO) -> "Console | None":
     """A rich console, if the stream is a terminal that can move its cursor and rich is installed; else None."""
     if not stream.isatty():
         return None

@@ -1,15 +1,15 @@
-// Calls of the service. A problem is thrown as it was told; a server that does not answer is one, too.
+// HTTP calls to the service. Errors are thrown as `Problem`, also when the server does not answer.
 
 export const session = { name: null, scopes: [], token: "", keys: true };
 export const mayChange = () => session.scopes.includes("admin");
 
 export class Problem extends Error {
-  constructor(status, told) {
-    super(told.detail || told.title);
+  constructor(status, details) {
+    super(details.detail || details.title);
     this.status = status;
-    this.type = (told.type ?? "").replace("/problems/", "");
-    this.title = told.title;
-    this.told = told;
+    this.type = (details.type ?? "").replace("/problems/", "");
+    this.title = details.title;
+    this.details = details;
   }
 }
 
@@ -19,25 +19,30 @@ export async function call(method, path, body, headers = {}) {
   if (method !== "GET") sent["X-Rankduel-Token"] = session.token;
   let answer;
   try {
-    answer = await fetch(path, { method, headers: sent, body: body === undefined ? undefined : JSON.stringify(body), credentials: "same-origin" });
+    answer = await fetch(path, {
+      method,
+      headers: sent,
+      body: body === undefined ? undefined : JSON.stringify(body),
+      credentials: "same-origin",
+    });
   } catch {
     throw new Problem(0, { type: "/problems/no-answer", title: "The server does not answer" });
   }
   const text = await answer.text();
-  let told;
+  let decoded;
   try {
-    told = JSON.parse(text);
+    decoded = JSON.parse(text);
   } catch {
-    told = answer.ok ? text : { title: `The server answered with status ${answer.status}` };
+    decoded = answer.ok ? text : { title: `The server answered with status ${answer.status}` };
   }
-  if (!answer.ok) throw new Problem(answer.status, told);
-  return told;
+  if (!answer.ok) throw new Problem(answer.status, decoded);
+  return decoded;
 }
 
-export const look = (path) => call("GET", path);
+export const getJson = (path) => call("GET", path);
 
 export async function whoAmI() {
-  Object.assign(session, await look("/v1/session"));
+  Object.assign(session, await getJson("/v1/session"));
 }
 
 export async function signIn(key) {
@@ -52,10 +57,11 @@ export async function signOut() {
 export const forget = () => Object.assign(session, { name: null, scopes: [], token: "" });
 
 // The audit log; null while it cannot be read, so that the rest of a page is there.
-export const changes = (name, limit) => look(at(name, `/audit?limit=${limit}`)).catch((error) => {
-  if (error.type !== "storage") throw error;
-  return null;
-});
+export const changes = (name, limit) =>
+  getJson(at(name, `/audit?limit=${limit}`)).catch((error) => {
+    if (error.type !== "storage") throw error;
+    return null;
+  });
 
 export const at = (name, rest = "") => `/v1/tournaments/${encodeURIComponent(name)}${rest}`;
 export const page = (name, rest = "") => `/t/${encodeURIComponent(name)}${rest}`;

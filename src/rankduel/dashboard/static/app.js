@@ -13,11 +13,18 @@ import * as batches from "./batches.js";
 import * as duels from "./duels.js";
 import * as health from "./health.js";
 import * as decision from "./decision.js";
-import { stateOf, status } from "./parts.js";
+import { stateOf, status } from "./components.js";
 
-const TABS = [["", "Overview", overview], ["timeline", "Timeline", timeline], ["leaderboard", "Leaderboard", leaderboard],
-  ["preferences", "Preferences", preferences], ["batches", "Batches", batches], ["duels", "Duels", duels],
-  ["health", "Health", health], ["decision", "Decision", decision]];
+const TABS = [
+  ["", "Overview", overview],
+  ["timeline", "Timeline", timeline],
+  ["leaderboard", "Leaderboard", leaderboard],
+  ["preferences", "Preferences", preferences],
+  ["batches", "Batches", batches],
+  ["duels", "Duels", duels],
+  ["health", "Health", health],
+  ["decision", "Decision", decision],
+];
 const OFTEN = 1000; // ms between two refreshes, at least
 
 const bar = document.getElementById("bar");
@@ -38,7 +45,9 @@ function find(path) {
   if (path === "/new") return { module: create, title: "New tournament" };
   if (path === "/sign-in") return { module: signing, title: "Sign in" };
   const tab = parts[0] === "t" && TABS.find(([word]) => word === (parts[2] ?? ""));
-  return tab ? { module: tab[2], title: `${tab[1]} · ${parts[1]}`, tab: tab[0], name: parts[1], item: parts[3] } : null;
+  return tab
+    ? { module: tab[2], title: `${tab[1]} · ${parts[1]}`, tab: tab[0], name: parts[1], item: parts[3] }
+    : null;
 }
 
 export function go(path, replace = false) {
@@ -51,7 +60,14 @@ async function show() {
   const samePage = here && found && here.module === found.module && here.name === found.name;
   const before = here;
   if (here && !samePage) here.module.leave?.(here.state);
-  here = found && { ...found, state: samePage ? before.state : {}, data: samePage ? before.data : null, go, refresh, redraw };
+  here = found && {
+    ...found,
+    state: samePage ? before.state : {},
+    data: samePage ? before.data : null,
+    go,
+    refresh,
+    redraw,
+  };
   if (!samePage) {
     document.title = found ? `${found.title} · rankduel` : "Not found · rankduel";
     lastRefresh = 0;
@@ -82,30 +98,30 @@ export async function refresh(now = false) {
     return undefined;
   }
   lastRefresh = Date.now();
-  const place = here;
+  const route = here;
   waiting = { again: false };
-  waiting.promise = run(place);
+  waiting.promise = run(route);
   await waiting.promise;
   const { again } = waiting;
   waiting = null;
-  if (place !== here) return refresh(true);
+  if (route !== here) return refresh(true);
   if (again) return refresh();
   return undefined;
 }
 
-async function run(place) {
+async function run(route) {
   try {
-    const data = place.module.load ? await place.module.load(place) : {};
-    if (place !== here) return;
-    place.data = data;
-    if (place.name) {
-      place.status = stateOf(data.overview);
+    const data = route.module.load ? await route.module.load(route) : {};
+    if (route !== here) return;
+    route.data = data;
+    if (route.name) {
+      route.status = stateOf(data.overview);
       frame();
     }
     redraw();
     say(null);
   } catch (error) {
-    if (place === here) failed(error, place);
+    if (route === here) failed(error, route);
   }
 }
 
@@ -116,50 +132,86 @@ function redraw() {
   here.module.after?.(here, here.data, main);
 }
 
-function failed(error, place) {
+function failed(error, route) {
   if (!(error instanceof Problem)) {
     console.error(error);
     return nothing("This page has failed", String(error));
   }
   if (error.status === 401) {
-    const why = session.name === null ? error.type : "session-over"; // the browser has dropped its cookie, or the server does not take it
+    // The browser has dropped its cookie, or the server does not take it.
+    const why = session.name === null ? error.type : "session-over";
     forget();
     return go(`/sign-in?then=${encodeURIComponent(location.pathname)}&why=${why}`, true);
   }
-  if (error.type === "broken-tournament") return nothing(`“${place.name}” cannot be opened`, error.message);
+  if (error.type === "broken-tournament") return nothing(`“${route.name}” cannot be opened`, error.message);
   if (error.status === 0 || error.status === 503) {
     const who = error.type === "storage" ? "The storage" : "The server";
-    say(`${who} does not answer. ${place.data ? "What you see may be old; it" : "It"} is tried again every few seconds.`);
-    if (!place.data) nothing(`${who} does not answer`, "This page appears by itself as soon as it does.", { place });
+    say(
+      `${who} does not answer. ${route.data ? "What you see may be old; it" : "It"} is tried again every few seconds.`,
+    );
+    if (!route.data)
+      nothing(`${who} does not answer`, "This page appears by itself as soon as it does.", { route });
     timer = setTimeout(() => refresh(true), 2000);
     return undefined;
   }
   if (error.type === "unknown-tournament") {
     source?.events.close(); // nothing will happen here
     source = null;
-    return nothing(`There is no tournament “${place.name}”`, "It may have another name, or be kept in another storage.");
+    return nothing(
+      `There is no tournament “${route.name}”`,
+      "It may have another name, or be kept in another storage.",
+    );
   }
-  if (error.type === "unknown-duel") return nothing("There is no such duel", "It may be of another tournament.", { place, way: h("a", { href: at(place.name, "/duels") }, "The latest duels") });
-  if (error.type === "wrong-scope") return nothing("Your key may not look at this", "Sign in with a key that has the scope read or admin.");
+  if (error.type === "unknown-duel")
+    return nothing("There is no such duel", "It may be of another tournament.", {
+      route,
+      way: h("a", { href: at(route.name, "/duels") }, "The latest duels"),
+    });
+  if (error.type === "wrong-scope")
+    return nothing("Your key may not look at this", "Sign in with a key that has the scope read or admin.");
   return nothing(error.title, error.message);
 }
 
 // Instead of a page; with the tabs, if the tournament has others.
-function nothing(title, text, { place = null, way = h("a", { href: "/" }, "All tournaments") } = {}) {
+function nothing(title, text, { route = null, way = h("a", { href: "/" }, "All tournaments") } = {}) {
   document.title = `${title} · rankduel`;
-  patch(main, place?.name ? tabs(place) : null, h("section", { class: "nothing" }, h("h1", null, title), h("p", null, text), h("p", null, way)));
+  patch(
+    main,
+    route?.name ? tabs(route) : null,
+    h("section", { class: "nothing" }, h("h1", null, title), h("p", null, text), h("p", null, way)),
+  );
 }
 
 // The frame
 
 function frame() {
   const signedIn = session.name !== null;
-  patch(bar,
-    h("a", { class: "mark", href: "/", "aria-label": "rankduel: all tournaments" }, h("span", { "aria-hidden": "true" }, "rankduel")),
-    here?.name ? h("span", { class: "crumb" }, h("a", { href: at(here.name) }, here.name), here.status ? status(here.status) : null) : null,
+  patch(
+    bar,
+    h(
+      "a",
+      { class: "mark", href: "/", "aria-label": "rankduel: all tournaments" },
+      h("span", { "aria-hidden": "true" }, "rankduel"),
+    ),
+    here?.name
+      ? h(
+          "span",
+          { class: "crumb" },
+          h("a", { href: at(here.name) }, here.name),
+          here.status ? status(here.status) : null,
+        )
+      : null,
     h("span", { class: "space" }),
-    signedIn && session.keys ? h("span", { class: "who" }, session.name, mayChange() ? null : h("span", { class: "tag" }, "read-only"),
-      h("button", { class: "plain", onclick: leave }, "Sign out")) : null);
+    signedIn && session.keys
+      ? h(
+          "span",
+          { class: "who" },
+          session.name,
+          mayChange() ? null : h("span", { class: "tag" }, "read-only"),
+          h("button", { class: "plain", onclick: leave }, "Sign out"),
+        )
+      : null,
+  );
 }
 
 async function leave() {
@@ -167,8 +219,18 @@ async function leave() {
   go("/sign-in?why=signed-out");
 }
 
-const tabs = (place) => h("nav", { class: "tabs", "aria-label": "Pages of this tournament" },
-  TABS.map(([word, title]) => h("a", { href: at(place.name, word && `/${word}`), "aria-current": word === place.tab ? "page" : null }, title)));
+const tabs = (route) =>
+  h(
+    "nav",
+    { class: "tabs", "aria-label": "Pages of this tournament" },
+    TABS.map(([word, title]) =>
+      h(
+        "a",
+        { href: at(route.name, word && `/${word}`), "aria-current": word === route.tab ? "page" : null },
+        title,
+      ),
+    ),
+  );
 
 function say(text) {
   banner.hidden = !text;
@@ -178,8 +240,12 @@ function say(text) {
 // What has changed: the server says so
 
 function watch() {
-  const path = !here || here.module === signing || here.module === create ? null
-    : here.name ? `/v1/watch?tournament=${encodeURIComponent(here.name)}` : "/v1/watch";
+  const path =
+    !here || here.module === signing || here.module === create
+      ? null
+      : here.name
+        ? `/v1/watch?tournament=${encodeURIComponent(here.name)}`
+        : "/v1/watch";
   if (source?.path === path) return;
   source?.events.close();
   clearTimeout(source?.later);
@@ -208,7 +274,16 @@ document.addEventListener("visibilitychange", () => {
 });
 document.addEventListener("click", (event) => {
   const link = event.target.closest?.("a[href^='/']");
-  if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button || link.hasAttribute("download") || link.target) return;
+  if (
+    !link ||
+    event.ctrlKey ||
+    event.metaKey ||
+    event.shiftKey ||
+    event.button ||
+    link.hasAttribute("download") ||
+    link.target
+  )
+    return;
   event.preventDefault();
   go(link.getAttribute("href"));
 });

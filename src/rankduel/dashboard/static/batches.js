@@ -1,24 +1,66 @@
 // The groups in which rankers meet.
 
 import { h } from "./dom.js";
-import { at, look, page } from "./api.js";
-import { count, plural } from "./words.js";
+import { at, getJson, page } from "./api.js";
+import { count, plural } from "./format.js";
 
 const MOST = 60; // names of a batch
 
-export async function load(place) {
-  const [overview, made] = await Promise.all([look(at(place.name, "/overview")), look(at(place.name, "/batches"))]);
+export async function load(route) {
+  const [overview, made] = await Promise.all([
+    getJson(at(route.name, "/overview")),
+    getJson(at(route.name, "/batches")),
+  ]);
   return { overview, made };
 }
 
-export function view(place, { made }) {
+export function view(route, { made }) {
   const told = made.divided
-    ? `${made.bandit} lets rankers meet only within their batch. When half of them are gone, small batches are merged with large ones.`
+    ? `${made.bandit} lets rankers meet only within their batch. When half of them are gone, small ` +
+      `batches are merged with large ones.`
     : `${made.bandit} has no batches: every ranker that is left may meet every other one. So there is one group.`;
-  return h("section", null, h("h1", null, "Batches"), h("p", { class: "lead-in" }, told),
-    h("ul", { class: made.divided ? "cards narrow" : "cards" }, made.batches.map((batch, k) => h("li", { class: "card batch" },
-      h("div", { class: "head" }, h("h2", null, made.divided ? `Batch ${k + 1}` : "All that are left"), h("span", { class: "quiet" }, plural(batch.rankers.length, "ranker"))),
-      h("p", { class: "champion" }, h("span", { class: "quiet" }, "Champion "), h("b", { class: "name" }, batch.champion)),
-      h("ul", { class: "names" }, batch.rankers.slice(1, MOST).map((name) => h("li", null, name)),
-        batch.rankers.length > MOST ? h("li", { class: "quiet" }, h("a", { href: page(place.name, "/leaderboard") }, `and ${count(batch.rankers.length - MOST)} more`)) : null)))));
+  return h(
+    "section",
+    null,
+    h("h1", null, "Batches"),
+    h("p", { class: "lead-in" }, told),
+    h(
+      "ul",
+      { class: made.divided ? "cards narrow" : "cards" },
+      made.batches.map((batch, k) =>
+        h(
+          "li",
+          { class: "card batch" },
+          h(
+            "div",
+            { class: "head" },
+            h("h2", null, made.divided ? `Batch ${k + 1}` : "All that are left"),
+            h("span", { class: "quiet" }, plural(batch.rankers.length, "ranker")),
+          ),
+          h(
+            "p",
+            { class: "champion" },
+            h("span", { class: "quiet" }, "Champion "),
+            h("b", { class: "name" }, batch.champion),
+          ),
+          h(
+            "ul",
+            { class: "names" },
+            batch.rankers.slice(1, MOST).map((name) => h("li", null, name)),
+            batch.rankers.length > MOST
+              ? h(
+                  "li",
+                  { class: "quiet" },
+                  h(
+                    "a",
+                    { href: page(route.name, "/leaderboard") },
+                    `and ${count(batch.rankers.length - MOST)} more`,
+                  ),
+                )
+              : null,
+          ),
+        ),
+      ),
+    ),
+  );
 }

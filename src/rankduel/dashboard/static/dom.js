@@ -3,7 +3,9 @@
 const SVG = new Set(["svg", "g", "path", "line", "rect", "circle", "text", "polyline", "title"]);
 
 export function h(tag, properties, ...children) {
-  const node = SVG.has(tag) ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
+  const node = SVG.has(tag)
+    ? document.createElementNS("http://www.w3.org/2000/svg", tag)
+    : document.createElement(tag);
   node.handlers = {};
   for (const [name, value] of Object.entries(properties ?? {})) {
     if (value === null || value === undefined || value === false) continue;
@@ -34,10 +36,10 @@ export function patch(old, ...children) {
 
 function patchChildren(old, made) {
   const wanted = [...made.childNodes];
-  wanted.forEach((node, place) => {
-    let there = old.childNodes[place];
+  wanted.forEach((node, index) => {
+    let there = old.childNodes[index];
     if (there && !same(there, node)) {
-      if (wanted.slice(place + 1).some((later) => same(there, later))) {
+      if (wanted.slice(index + 1).some((later) => same(there, later))) {
         old.insertBefore(node, there); // it is new, and what is there comes later
         return;
       }
@@ -58,7 +60,10 @@ function patchChildren(old, made) {
 
 function same(one, other) {
   if (one.nodeName !== other.nodeName) return false;
-  return one.nodeType !== 1 || (one.dataset?.key === other.dataset?.key && one.dataset?.keep === other.dataset?.keep);
+  return (
+    one.nodeType !== 1 ||
+    (one.dataset?.key === other.dataset?.key && one.dataset?.keep === other.dataset?.keep)
+  );
 }
 
 function patchNode(old, made) {
@@ -68,9 +73,11 @@ function patchNode(old, made) {
   }
   const kept = old.dataset.keep !== undefined; // its script may have changed it
   for (const { name } of kept ? [] : [...old.attributes]) {
-    if (!made.hasAttribute(name) && !(name === "open" && old.nodeName === "DETAILS") && name !== "style") old.removeAttribute(name);
+    if (!made.hasAttribute(name) && !(name === "open" && old.nodeName === "DETAILS") && name !== "style")
+      old.removeAttribute(name);
   }
-  for (const { name, value } of made.attributes) if (old.getAttribute(name) !== value && name !== "style") old.setAttribute(name, value);
+  for (const { name, value } of made.attributes)
+    if (old.getAttribute(name) !== value && name !== "style") old.setAttribute(name, value);
   if (!kept && old.style.cssText !== made.style.cssText) old.style.cssText = made.style.cssText;
   for (const name of Object.keys(old.handlers ?? {})) if (!made.handlers?.[name]) old[name] = null;
   for (const [name, run] of Object.entries(made.handlers ?? {})) old[name] = run;
@@ -79,12 +86,41 @@ function patchNode(old, made) {
 }
 
 export const table = (caption, heads, rows, className = "") =>
-  h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": caption },
-    h("table", { class: className },
+  h(
+    "div",
+    { class: "scroll", tabindex: 0, role: "region", "aria-label": caption },
+    h(
+      "table",
+      { class: className },
       h("caption", { class: "quiet" }, caption),
-      h("thead", null, h("tr", null, heads.map(([name, kind]) => h("th", { scope: "col", class: kind }, name)))),
-      h("tbody", null, rows.map((cells) => h("tr", null, cells.map((cell, place) =>
-        h(place === 0 ? "th" : "td", { scope: place === 0 ? "row" : null, class: heads[place][1] }, cell)))))));
+      h(
+        "thead",
+        null,
+        h(
+          "tr",
+          null,
+          heads.map(([name, kind]) => h("th", { scope: "col", class: kind }, name)),
+        ),
+      ),
+      h(
+        "tbody",
+        null,
+        rows.map((cells) =>
+          h(
+            "tr",
+            null,
+            cells.map((cell, index) =>
+              h(
+                index === 0 ? "th" : "td",
+                { scope: index === 0 ? "row" : null, class: heads[index][1] },
+                cell,
+              ),
+            ),
+          ),
+        ),
+      ),
+    ),
+  );
 
 export const asTable = (caption, heads, rows) =>
   h("details", { class: "as-table" }, h("summary", null, "As a table"), table(caption, heads, rows));

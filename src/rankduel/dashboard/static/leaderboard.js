@@ -1,9 +1,9 @@
 // Every ranker: sorted, filtered, searched. Only the rows in sight are in the page.
 
 import { h, patch } from "./dom.js";
-import { at, look } from "./api.js";
-import { evidence, interval, rankerState } from "./parts.js";
-import { count, percent, plural } from "./words.js";
+import { at, getJson } from "./api.js";
+import { evidence, interval, rankerState } from "./components.js";
+import { count, percent, plural } from "./format.js";
 
 const ROW = 38; // px
 const MORE = 12; // rows above and below those in sight
@@ -11,7 +11,7 @@ const STATES = ["champion", "left", "paused", "out", "retired"];
 export const every = 2000;
 
 const COLUMNS = [
-  { id: "place", name: "#", kind: "number", by: (line) => line.place },
+  { id: "rank", name: "#", kind: "number", by: (line) => line.rank },
   { id: "ranker", name: "Ranker", kind: "name", by: (line) => line.ranker },
   { id: "state", name: "State", kind: "", by: (line) => STATES.indexOf(line.state) },
   { id: "duels", name: "Duels", kind: "number", by: (line) => -line.duels },
@@ -21,64 +21,205 @@ const COLUMNS = [
   { id: "batch", name: "Batch", kind: "number batch", by: (line) => line.batch ?? 1e9 },
 ];
 
-export async function load(place) {
-  const [overview, standings] = await Promise.all([look(at(place.name, "/overview")), look(at(place.name, "/standings"))]);
-  standings.rankers.forEach((line, k) => { line.place = k + 1; line.duels = line.wins + line.losses + line.ties; });
+export async function load(route) {
+  const [overview, standings] = await Promise.all([
+    getJson(at(route.name, "/overview")),
+    getJson(at(route.name, "/standings")),
+  ]);
+  standings.rankers.forEach((line, k) => {
+    line.rank = k + 1;
+    line.duels = line.wins + line.losses + line.ties;
+  });
   return { overview, standings };
 }
 
-export function view(place, { standings }) {
-  const { state } = place;
-  state.sort ??= "place";
+export function view(route, { standings }) {
+  const { state } = route;
+  state.sort ??= "rank";
   const shown = (state.shown = chosen(standings.rankers, state));
   const batched = standings.rankers.some((line) => line.batch !== null);
   state.columns = COLUMNS.filter((column) => column.id !== "batch" || batched);
-  const redraw = () => { scroller(place)?.scrollTo(0, 0); place.redraw(); };
-  const counts = STATES.map((word) => [word, standings.rankers.filter((line) => line.state === word).length]).filter(([, n]) => n);
-  return h("section", { class: "leaderboard" },
-    h("div", { class: "head" }, h("h1", null, "Leaderboard"), h("p", { class: "quiet", role: "status" }, shown.length === standings.rankers.length ? plural(shown.length, "ranker") : `${count(shown.length)} of ${plural(standings.rankers.length, "ranker")}`)),
-    h("div", { class: "filters" },
-      h("label", { for: "search" }, "Search"), h("input", { id: "search", type: "search", placeholder: "Name of a ranker", oninput: (event) => { state.search = event.target.value; redraw(); } }),
-      h("label", { for: "state" }, "Show"), h("select", { id: "state", onchange: (event) => { state.only = event.target.value; redraw(); } },
-        h("option", { value: "" }, "all"), h("option", { value: "in" }, "still in the race"), counts.map(([word, n]) => h("option", { value: word }, `${word} (${count(n)})`)))),
-    h("div", { class: "scroll tall", id: "board", tabindex: 0, role: "region", "aria-label": "Leaderboard, scrolls", onscroll: () => rows(place) },
-      h("table", { class: "board", "aria-rowcount": shown.length + 1 },
-        h("caption", { class: "hide" }, "All rankers with their record, the interval of their share of wins, and the evidence against them"),
-        h("thead", null, h("tr", { "aria-rowindex": 1 }, state.columns.map((column) => h("th", { scope: "col", class: column.kind, "aria-sort": state.sort === column.id ? (state.down ? "descending" : "ascending") : null },
-          h("button", { class: "sort", onclick: () => { state.down = state.sort === column.id && !state.down; state.sort = column.id; redraw(); } },
-            column.name, h("span", { "aria-hidden": "true" }, state.sort === column.id ? (state.down ? " ↑" : " ↓") : "")))))),
-        h("tbody", { "data-keep": "rows", id: "rows" }))),
+  const redraw = () => {
+    scroller(route)?.scrollTo(0, 0);
+    route.redraw();
+  };
+  const counts = STATES.map((word) => [
+    word,
+    standings.rankers.filter((line) => line.state === word).length,
+  ]).filter(([, n]) => n);
+  return h(
+    "section",
+    { class: "leaderboard" },
+    h(
+      "div",
+      { class: "head" },
+      h("h1", null, "Leaderboard"),
+      h(
+        "p",
+        { class: "quiet", role: "status" },
+        shown.length === standings.rankers.length
+          ? plural(shown.length, "ranker")
+          : `${count(shown.length)} of ${plural(standings.rankers.length, "ranker")}`,
+      ),
+    ),
+    h(
+      "div",
+      { class: "filters" },
+      h("label", { for: "search" }, "Search"),
+      h("input", {
+        id: "search",
+        type: "search",
+        placeholder: "Name of a ranker",
+        oninput: (event) => {
+          state.search = event.target.value;
+          redraw();
+        },
+      }),
+      h("label", { for: "state" }, "Show"),
+      h(
+        "select",
+        {
+          id: "state",
+          onchange: (event) => {
+            state.only = event.target.value;
+            redraw();
+          },
+        },
+        h("option", { value: "" }, "all"),
+        h("option", { value: "in" }, "still in the race"),
+        counts.map(([word, n]) => h("option", { value: word }, `${word} (${count(n)})`)),
+      ),
+    ),
+    h(
+      "div",
+      {
+        class: "scroll tall",
+        id: "board",
+        tabindex: 0,
+        role: "region",
+        "aria-label": "Leaderboard, scrolls",
+        onscroll: () => rows(route),
+      },
+      h(
+        "table",
+        { class: "board", "aria-rowcount": shown.length + 1 },
+        h(
+          "caption",
+          { class: "hide" },
+          "All rankers with their record, the interval of their share of wins, and the evidence against them",
+        ),
+        h(
+          "thead",
+          null,
+          h(
+            "tr",
+            { "aria-rowindex": 1 },
+            state.columns.map((column) =>
+              h(
+                "th",
+                {
+                  scope: "col",
+                  class: column.kind,
+                  "aria-sort": state.sort === column.id ? (state.down ? "descending" : "ascending") : null,
+                },
+                h(
+                  "button",
+                  {
+                    class: "sort",
+                    onclick: () => {
+                      state.down = state.sort === column.id && !state.down;
+                      state.sort = column.id;
+                      redraw();
+                    },
+                  },
+                  column.name,
+                  h(
+                    "span",
+                    { "aria-hidden": "true" },
+                    state.sort === column.id ? (state.down ? " ↑" : " ↓") : "",
+                  ),
+                ),
+              ),
+            ),
+          ),
+        ),
+        h("tbody", { "data-keep": "rows", id: "rows" }),
+      ),
+    ),
     shown.length ? null : h("p", { class: "empty" }, "No ranker is like that."),
-    h("p", { class: "quiet" }, "The interval holds the mean chance to win at any time you look, with 95 % certainty. A ranker is dropped when the evidence against it is full."));
+    h(
+      "p",
+      { class: "quiet" },
+      "The interval holds the mean chance to win at any time you getJson, with 95 % certainty. A ranker is " +
+        "dropped when the evidence against it is full.",
+    ),
+  );
 }
 
 function chosen(lines, { search = "", only = "", sort, down }) {
   const wanted = search.trim().toLowerCase();
-  const found = lines.filter((line) => (!wanted || line.ranker.toLowerCase().includes(wanted)) && (!only || line.state === only || (only === "in" && line.state !== "out" && line.state !== "retired")));
+  const found = lines.filter(
+    (line) =>
+      (!wanted || line.ranker.toLowerCase().includes(wanted)) &&
+      (!only || line.state === only || (only === "in" && line.state !== "out" && line.state !== "retired")),
+  );
   const { by } = COLUMNS.find((column) => column.id === sort);
   const order = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
-  return found.sort((a, b) => (down ? -1 : 1) * order(by(a), by(b)) || a.place - b.place);
+  return found.sort((a, b) => (down ? -1 : 1) * order(by(a), by(b)) || a.rank - b.rank);
 }
 
 const scroller = () => document.getElementById("board");
 
-export function after(place) {
-  rows(place);
+export function after(route) {
+  rows(route);
 }
 
 // The rows in sight, between two rows that are as high as the others together.
-function rows(place) {
+function rows(route) {
   const box = scroller();
   const body = document.getElementById("rows");
   if (!box || !body) return;
-  const { shown, columns } = place.state;
-  const { enough } = place.data.standings;
+  const { shown, columns } = route.state;
+  const { enough } = route.data.standings;
   const first = Math.max(0, Math.min(shown.length, Math.floor(box.scrollTop / ROW)) - MORE);
   const last = Math.min(shown.length, first + Math.ceil(box.clientHeight / ROW) + 2 * MORE);
-  const blank = (n) => h("tr", { "aria-hidden": "true", class: "blank" }, h("td", { style: { height: `${n * ROW}px` } }));
-  const cells = { place: (line) => count(line.place), ranker: (line) => line.ranker, state: (line) => rankerState(line.state), duels: (line) => count(line.duels),
-    rate: (line) => percent(line.rate, 1), range: interval, evidence: (line) => evidence(line, enough), batch: (line) => line.batch ?? "–" };
-  patch(body, blank(first), shown.slice(first, last).map((line, k) => h("tr", { class: line.state, "aria-rowindex": first + k + 2 },
-    columns.map((column) => h(column.id === "ranker" ? "th" : "td", { scope: column.id === "ranker" ? "row" : null, class: column.kind, title: column.id === "ranker" ? line.ranker : column.id === "range" ? `${percent(line.low, 1)} to ${percent(line.high, 1)}` : null }, cells[column.id](line))))),
-  blank(shown.length - last));
+  const blank = (n) =>
+    h("tr", { "aria-hidden": "true", class: "blank" }, h("td", { style: { height: `${n * ROW}px` } }));
+  const cells = {
+    rank: (line) => count(line.rank),
+    ranker: (line) => line.ranker,
+    state: (line) => rankerState(line.state),
+    duels: (line) => count(line.duels),
+    rate: (line) => percent(line.rate, 1),
+    range: interval,
+    evidence: (line) => evidence(line, enough),
+    batch: (line) => line.batch ?? "–",
+  };
+  patch(
+    body,
+    blank(first),
+    shown.slice(first, last).map((line, k) =>
+      h(
+        "tr",
+        { class: line.state, "aria-rowindex": first + k + 2 },
+        columns.map((column) =>
+          h(
+            column.id === "ranker" ? "th" : "td",
+            {
+              scope: column.id === "ranker" ? "row" : null,
+              class: column.kind,
+              title:
+                column.id === "ranker"
+                  ? line.ranker
+                  : column.id === "range"
+                    ? `${percent(line.low, 1)} to ${percent(line.high, 1)}`
+                    : null,
+            },
+            cells[column.id](line),
+          ),
+        ),
+      ),
+    ),
+    blank(shown.length - last),
+  );
 }

@@ -2,7 +2,7 @@
 
 import { h } from "./dom.js";
 import { signIn } from "./api.js";
-import { notice } from "./parts.js";
+import { notice } from "./components.js";
 
 const WHY = {
   "session-over": "Your session has ended, or its key was revoked. Sign in again to go on where you were.",
@@ -11,13 +11,13 @@ const WHY = {
   "wrong-scope": "This key may not look at tournaments. Use one with the scope read or admin.",
   "too-many-wrong-keys": "Too many wrong keys came from your address. Wait a minute, then try again.",
   "no-answer": "The server does not answer. Is it running?",
-  "empty": "Enter a key.",
+  empty: "Enter a key.",
 };
 
-export function view(place) {
+export function view(route) {
   const asked = new URLSearchParams(location.search);
-  const why = place.state.why ?? asked.get("why");
-  const wrong = place.state.why !== undefined;
+  const why = route.state.why ?? asked.get("why");
+  const wrong = route.state.why !== undefined;
   const then = asked.get("then");
 
   async function submit(event) {
@@ -28,28 +28,48 @@ export function view(place) {
       if (!key) throw { type: "empty" };
       await signIn(key);
       field.value = "";
-      place.go(then?.startsWith("/") && !then.startsWith("//") ? then : "/", true);
+      route.go(then?.startsWith("/") && !then.startsWith("//") ? then : "/", true);
     } catch (error) {
-      place.state.why = error.type;
-      place.state.text = error.message;
-      place.redraw();
+      route.state.why = error.type;
+      route.state.text = error.message;
+      route.redraw();
       field.focus();
       field.select();
     }
   }
 
-  return h("section", { class: "sign-in" },
+  return h(
+    "section",
+    { class: "sign-in" },
     h("h1", null, "Sign in"),
-    notice(why && why !== "no-key" ? WHY[why] ?? place.state.text : null, wrong ? "bad" : "info"),
-    h("form", { onsubmit: submit, novalidate: true },
+    notice(why && why !== "no-key" ? (WHY[why] ?? route.state.text) : null, wrong ? "bad" : "info"),
+    h(
+      "form",
+      { onsubmit: submit, novalidate: true },
       h("label", { for: "key" }, "API key"),
-      h("input", { id: "key", name: "key", type: "password", autocomplete: "current-password", spellcheck: "false", "aria-describedby": "key-help", "aria-invalid": wrong ? "true" : null, autofocus: true }),
-      h("p", { id: "key-help", class: "quiet" }, "A key begins with rd_. Make one on the server with ", h("code", null, "rankduel keys create"),
-        ". It is not kept in this browser: you get a session of some hours instead."),
-      h("button", { class: "primary", type: "submit" }, "Sign in")));
+      h("input", {
+        id: "key",
+        name: "key",
+        type: "password",
+        autocomplete: "current-password",
+        spellcheck: "false",
+        "aria-describedby": "key-help",
+        "aria-invalid": wrong ? "true" : null,
+        autofocus: true,
+      }),
+      h(
+        "p",
+        { id: "key-help", class: "quiet" },
+        "A key begins with rd_. Make one on the server with ",
+        h("code", null, "rankduel keys create"),
+        ". It is not kept in this browser: you get a session of some hours instead.",
+      ),
+      h("button", { class: "primary", type: "submit" }, "Sign in"),
+    ),
+  );
 }
 
-export const after = (place, data, main) => {
-  if (!place.state.focused) main.querySelector("#key")?.focus();
-  place.state.focused = true;
+export const after = (route, data, main) => {
+  if (!route.state.focused) main.querySelector("#key")?.focus();
+  route.state.focused = true;
 };

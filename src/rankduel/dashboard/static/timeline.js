@@ -1,32 +1,95 @@
 // Who was dropped, when, by whom, on what evidence.
 
 import { asTable, h } from "./dom.js";
-import { at, changes, look } from "./api.js";
+import { at, changes, getJson } from "./api.js";
 import { departed, stepChart, told } from "./chart.js";
-import { count, odds } from "./words.js";
+import { count, odds } from "./format.js";
 
-const EVENTS = { paused: "paused", started: "started", stopped: "stopped", added: "rankers added", configured: "settings" };
+const EVENTS = {
+  paused: "paused",
+  started: "started",
+  stopped: "stopped",
+  added: "rankers added",
+  configured: "settings",
+};
 
-export async function load(place) {
-  const [overview, departures, audit] = await Promise.all([look(at(place.name, "/overview")), departed(place.name), changes(place.name, 200)]);
+export async function load(route) {
+  const [overview, departures, audit] = await Promise.all([
+    getJson(at(route.name, "/overview")),
+    departed(route.name),
+    changes(route.name, 200),
+  ]);
   return { overview, departures, audit };
 }
 
-export function view(place, { overview, departures, audit }) {
+export function view(route, { overview, departures, audit }) {
   const head = h("h1", null, "Elimination timeline");
   if (!departures.length) {
-    return h("section", null, head, h("p", { class: "empty" }, overview.told ? `After ${count(overview.told)} duels nobody has been dropped: the evidence is not enough yet.` : "It begins with the first outcome."));
+    return h(
+      "section",
+      null,
+      head,
+      h(
+        "p",
+        { class: "empty" },
+        overview.told
+          ? `After ${count(overview.told)} duels nobody has been dropped: the evidence is not enough yet.`
+          : "It begins with the first outcome.",
+      ),
+    );
   }
-  const { state } = place;
-  const picked = state.picked === undefined ? departures.length - 1 : Math.min(state.picked, departures.length - 1);
+  const { state } = route;
+  const picked =
+    state.picked === undefined ? departures.length - 1 : Math.min(state.picked, departures.length - 1);
   const marks = [...stages(departures, overview), ...operated(audit?.events ?? [], overview)];
-  return h("section", null, head,
-    h("div", { class: "panel" },
-      stepChart(departures, overview, { marks, picked, onpick: (k) => { if (k !== state.picked) { state.picked = k; place.redraw(); } } }),
+  return h(
+    "section",
+    null,
+    head,
+    h(
+      "div",
+      { class: "panel" },
+      stepChart(departures, overview, {
+        marks,
+        picked,
+        onpick: (k) => {
+          if (k !== state.picked) {
+            state.picked = k;
+            route.redraw();
+          }
+        },
+      }),
       h("p", { class: "picked", "aria-live": "polite" }, told(departures[picked])),
-      h("p", { class: "quiet" }, "Move over the chart, or focus it and press the arrow keys.", overview.settings.bandit.startsWith("Merge") ? " Dotted lines are stages: half of the rankers are gone, and batches are merged." : " This algorithm has no stages: all that are left may meet.")),
-    asTable("Rankers that were dropped, the last one first", [["Ranker", ""], ["At duel", "number"], ["By", ""], ["Evidence", "number"], ["Left", "number"]],
-      [...departures].reverse().slice(0, 2000).map((one) => [one.ranker, count(one.told), one.by ?? "–", one.evidence !== null ? odds(one.evidence) : one.by ? "confidence bound" : "–", count(one.left)])));
+      h(
+        "p",
+        { class: "quiet" },
+        "Move over the chart, or focus it and press the arrow keys.",
+        overview.settings.bandit.startsWith("Merge")
+          ? " Dotted lines are stages: half of the rankers are gone, and batches are merged."
+          : " This algorithm has no stages: all that are left may meet.",
+      ),
+    ),
+    asTable(
+      "Rankers that were dropped, the last one first",
+      [
+        ["Ranker", ""],
+        ["At duel", "number"],
+        ["By", ""],
+        ["Evidence", "number"],
+        ["Left", "number"],
+      ],
+      [...departures]
+        .reverse()
+        .slice(0, 2000)
+        .map((one) => [
+          one.ranker,
+          count(one.told),
+          one.by ?? "–",
+          one.evidence !== null ? odds(one.evidence) : one.by ? "confidence bound" : "–",
+          count(one.left),
+        ]),
+    ),
+  );
 }
 
 // A stage of a merging algorithm ends when half of its rankers are gone: then batches are merged.
@@ -44,6 +107,12 @@ function stages(departures, overview) {
 function operated(events, overview) {
   const oldest = [...events].reverse();
   if (oldest[0]?.kind !== "created") return [];
-  return oldest.map((event, place) => ({ told: event.number - 1 - place, kind: "operated", label: EVENTS[event.kind], row: place % 4 }))
+  return oldest
+    .map((event, index) => ({
+      told: event.number - 1 - index,
+      kind: "operated",
+      label: EVENTS[event.kind],
+      row: index % 4,
+    }))
     .filter((mark) => mark.label && mark.told > 0 && mark.told <= overview.told);
 }

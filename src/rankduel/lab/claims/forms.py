@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from rankduel.lab.judging import (
-    MARGIN,
+    MARGIN_STANDARD_ERRORS,
     Evidence,
     Floats,
     NotTestable,
@@ -97,7 +97,7 @@ def within(top: Floats, bottom: Floats, *, low: float, high: float, what: str) -
         state: State = "holds"
     else:
         outside = min(abs(quotient - low), abs(quotient - high))
-        state = "does not hold" if outside > MARGIN * error else "not decided here"
+        state = "does not hold" if outside > MARGIN_STANDARD_ERRORS * error else "not decided here"
     expected = f"{low:g} to {high:g}" if math.isfinite(high) else f"at least {low:g}"
     return Verdict(state, f"{what} = {quotient:.3g} ± {error:.2g} (expected {expected})")
 

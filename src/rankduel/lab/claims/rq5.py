@@ -1,7 +1,7 @@
 """What if no ranker beats all others? Section 6.5."""
 
 from rankduel.lab.claims.forms import until
-from rankduel.lab.judging import Claim, Evidence, Verdict, all_of, apart, count_of, different
+from rankduel.lab.judging import Claim, Evidence, Verdict, all_of, apart, compare_counts, different
 
 __all__ = ["CLAIMS"]
 
@@ -21,7 +21,7 @@ def _copeland_lost(evidence: Evidence) -> Verdict:
     measured = evidence.part("rq5", "copeland")
     series = evidence.series("rq5", "copeland", "MergeDTS")
     until([series], 1e6)
-    return count_of(measured.lost(series) or 0, series.runs, 1)
+    return compare_counts(measured.lost(series) or 0, series.runs, 1)
 
 
 def _one_copeland_left(evidence: Evidence) -> Verdict:

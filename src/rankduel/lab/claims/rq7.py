@@ -3,7 +3,7 @@
 import numpy as np
 
 from rankduel.lab.claims.forms import Judge, until, within
-from rankduel.lab.judging import Claim, Evidence, Verdict, as_often, count_of, ordered
+from rankduel.lab.judging import Claim, Evidence, Verdict, compare_counts, ordered, same_rate
 from rankduel.lab.measurements import Measured, Series
 
 __all__ = ["CLAIMS"]
@@ -26,7 +26,7 @@ def _third(evidence: Evidence) -> Verdict:
 def _failures(power: int, theirs: int) -> Judge:
     def judged(evidence: Evidence) -> Verdict:
         measured, series = _alpha(evidence, power)
-        return count_of(measured.lost(series) or 0, series.runs, theirs)
+        return compare_counts(measured.lost(series) or 0, series.runs, theirs)
 
     return judged
 
@@ -46,7 +46,7 @@ def _lost_by_c(evidence: Evidence) -> dict[str, tuple[int, int]]:
 def _smallest_c(evidence: Evidence) -> Verdict:
     lost = _lost_by_c(evidence)
     told = f"failures: {', '.join(f'{label} {failures}/{runs}' for label, (failures, runs) in lost.items())}"
-    safe = as_often(*lost["C=4000000"], 0)
+    safe = same_rate(*lost["C=4000000"], 0)
     if safe != "holds":
         return Verdict(safe, told)
     below = [failures for label, (failures, _) in lost.items() if float(label[2:]) < 4e6]

@@ -12,8 +12,9 @@ from rankduel.live.rules.signals import Signal
 from rankduel.live.rules.validation import brief, check_name, known, number, whole
 from rankduel.types import Outcome
 
-__all__ = ["RULES", "Attribution", "Judgement"]
+__all__ = ["MAX_ACTIONS", "RULES", "Attribution", "Judgement"]
 
+MAX_ACTIONS = 100  # that an attribution of a tournament names: each has two counters
 RULES = ("skip", "half", "coin")
 _TIED = 1e-9  # as in the methods: 0.1 and 0.2 against 0.3 is a tie, however they are rounded
 

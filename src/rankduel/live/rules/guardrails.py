@@ -8,8 +8,9 @@ from typing import Any, Self
 
 from rankduel.live.rules.validation import check_name, known, number, whole
 
-__all__ = ["MAX_WINDOW_SECONDS", "Guardrail", "GuardrailWindow", "crossed"]
+__all__ = ["MAX_GUARDRAILS", "MAX_WINDOW_SECONDS", "Guardrail", "GuardrailWindow", "crossed"]
 
+MAX_GUARDRAILS = 100  # of a tournament
 MAX_WINDOW_SECONDS = 30 * 86_400.0  # of a guardrail
 _SAMPLES_PER_WINDOW = 240
 _CHANCE = 1e-6

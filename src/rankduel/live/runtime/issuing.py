@@ -76,13 +76,19 @@ class DuelIssuer:
         return self._ask_many(checked, found)
 
     def ask_now(self, asked: Iterable[tuple[str | None, str | None]]) -> list[LiveDuel] | None:
-        """The same, without waiting for the storage; None if the storage must be asked."""
-        if self._storage.shared:
+        """The same, without waiting for the storage; None if the storage must be asked.
+
+        While the storage fails or hangs, queries that are not in memory get the baseline: nobody waits for it.
+        """
+        unusable = self._storage_unusable()
+        if self._storage.shared and not unusable:
             return None
         checked = self._checked(asked)
         with self.runtime.lock:
             found = self._found(checked)
-        return None if found.queries or found.clients else self._ask_many(checked, found)
+        if (found.queries or found.clients) and not unusable:
+            return None
+        return self._ask_many(checked, found)
 
     def _checked(self, asked: Iterable[tuple[str | None, str | None]]) -> list[_Query]:
         self.runtime.check()
@@ -212,12 +218,16 @@ class DuelIssuer:
         runtime, state = self.runtime, self._state
         if runtime.failure is not None:
             return "failed"
-        writer = runtime.writer
-        if writer.failure is not None or writer.stalled or runtime.storage.damage is not None:
+        if self._storage_unusable():
             return "storage"
         if state.status != "running":
             return state.status
         return "decided" if state.bandit.n_alive == 1 or state.bandit.tied else None
+
+    def _storage_unusable(self) -> bool:
+        """Whether the storage fails, hangs or is damaged."""
+        writer = self.runtime.writer
+        return writer.failure is not None or writer.stalled or self._storage.damage is not None
 
     def _refusal(self, query: str | None, client: str | None, this: _Round) -> str | None:
         """Why there is no duel for this query, or None."""

@@ -44,7 +44,8 @@ class Maintenance:
             self._step("check guardrails", self.check_guardrails, failures)
         self._step("load known queries", self._load_queries, failures)
         self._step("recover", runtime.recover, failures)
-        runtime.maintenance_failure = "; ".join(failures) or None
+        runtime.failed_steps = "; ".join(failures) or None
+        runtime.maintenance_ran_at = monotonic()
 
     def _step(self, what: str, run: Callable[[], object], failures: list[str]) -> None:
         runtime = self.runtime

@@ -2,9 +2,10 @@
 
 import logging
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
+from time import monotonic
 from time import time as now
 from typing import Any
 
@@ -22,6 +23,7 @@ from rankduel.live.storage.writer import Writer
 __all__ = ["TournamentRuntime"]
 
 SNAPSHOT_INTERVAL_EVENTS = 50_000  # events: the most that opening has to replay, in less than half a second
+MAINTENANCE_OVERDUE_SECONDS = 20.0  # without a run, which is due four times a second and may wait 15 s for a lock
 _log = logging.getLogger("rankduel")
 
 
@@ -41,13 +43,15 @@ class TournamentRuntime:
         self.tickets = Tickets(name, self.storage.secret)
         self.queries = None if self.storage.shared else KnownQueries(self.storage, name, self.lock)
         self.failure: Exception | None = None
-        self.maintenance_failure: str | None = None  # what fails in it, as of the last run
+        self.failed_steps: str | None = None  # of the last run of maintenance
+        self.maintenance_ran_at = monotonic()  # when the last run of maintenance ended
         self.closed = False
-        self.counters = self.storage.counts(name)  # as far as they are durable
+        self.counters_version = 0  # grows whenever they change
         self.unwritten = 0  # duels issued that the counters do not know yet
         self.snapshot_failure: Exception | None = None  # of the last attempt to write one
         self._snapshot_at = snapshot_at  # the event of the last snapshot that is stored
         self._rules: tuple[dict[str, Any] | None, Attribution] = {}, Attribution()
+        self.counters = _with_declared(self.actions, self.storage.counts(name))  # as far as they are durable
         if self.queries is not None:
             with suppress(StorageError):  # maintenance goes on with it, and reports what fails
                 self.queries.load()
@@ -63,6 +67,17 @@ class TournamentRuntime:
         """Why users see the baseline though the tournament runs: the storage or the bandit has failed."""
         damage = self.storage.damage
         return self.failure or self.writer.failure or (None if damage is None else StorageError(damage))
+
+    @property
+    def maintenance_failure(self) -> str | None:
+        """Why duels are not resolved, do not expire, or guardrails are not checked; None if all is well."""
+        if self.failed_steps is not None:
+            return self.failed_steps
+        if (seconds := monotonic() - self.maintenance_ran_at) > MAINTENANCE_OVERDUE_SECONDS:
+            return f"maintenance has not run for {seconds:.0f} s"
+        if self.storage.snapshot_damage is not None:
+            return self.storage.snapshot_damage
+        return None if self.snapshot_failure is None else f"cannot write a snapshot: {self.snapshot_failure}"
 
     def fail(self, error: Exception) -> None:
         """The bandit has raised."""
@@ -104,10 +119,11 @@ class TournamentRuntime:
         if events and events[0].number > self.state.number + 1:  # others have written, too
             self.follow()
         if counts.get("recovered asks"):  # their queries have duels that nobody here has seen
-            self.storage.rest(at_once=True)
+            self.storage.refresh_queries()
         with self.lock:
             for name, by in counts.items():
                 self.counters[name] = self.counters.get(name, 0) + by
+            self.counters_version += bool(counts)
             self.unwritten = max(0, self.unwritten - counts.get("issued", 0))
             self._learn(events)
         self.take_snapshot(SNAPSHOT_INTERVAL_EVENTS)
@@ -122,7 +138,9 @@ class TournamentRuntime:
 
     def count_again(self) -> None:
         """Take in the counters of all processes."""
-        self.counters = self.storage.counts(self.name)
+        counters = self.storage.counts(self.name)
+        self.counters_version += counters != self.counters
+        self.counters = counters
 
     def recover(self) -> None:
         """If the storage has failed, see whether it is possible again."""
@@ -162,3 +180,14 @@ class TournamentRuntime:
             self._snapshot_at -= SNAPSHOT_INTERVAL_EVENTS - SNAPSHOT_INTERVAL_EVENTS // 10
             self.snapshot_failure = error
             _log.warning("%s: no snapshot was written: %s", self.name, error)
+
+
+def _with_declared(actions: Collection[str], counters: Mapping[str, int]) -> dict[str, int]:
+    """Counters without those of actions that are not declared, which older versions have counted one by one."""
+    kept: dict[str, int] = {}
+    for name, count in counters.items():
+        if name.startswith("action ") and name.removeprefix("action ") not in actions:
+            kept["undeclared actions"] = kept.get("undeclared actions", 0) + count
+        elif not name.startswith("pages with ") or name.removeprefix("pages with ") in actions:
+            kept[name] = kept.get(name, 0) + count
+    return kept

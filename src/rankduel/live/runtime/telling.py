@@ -130,6 +130,5 @@ def _entry(one: Signal | Shown, row: DuelRow, time: float, actions: Container[st
     """The entry for a signal or a page of a duel."""
     if isinstance(one, Shown):
         return Show(row.session, row.number, row, _page_json(one.page), time)
-    counted_as = one.action if one.action in actions else "other"
     stored = one.key, one.time, one.action, one.object, one.position, one.dwell
-    return SignalRow(row.session, row.number, *stored, counted_as)
+    return SignalRow(row.session, row.number, *stored, declared=one.action in actions)

@@ -86,11 +86,11 @@ class SignalRow(NamedTuple):
     object: str | None
     position: int | None
     dwell: float | None
-    counted_as: str = "other"  # which counter it belongs to: its action, if that is declared. Not stored
+    declared: bool = False  # whether attribution or a guardrail names its action. Not stored
 
 
 class Change(NamedTuple):
-    """What an operator does: an event for the journal. The result is the Event."""
+    """What an operator does: an event for the journal. The result is the Event, or the ValueError why there is none."""
 
     time: float
     kind: str
@@ -175,6 +175,9 @@ class Storage(Protocol):
     def commit(self, batch: Batch) -> Committed:
         """Write all entries of these tournaments or none; on return they are durable. One thread calls this."""
 
+    def unlocked(self, tournaments: set[str]) -> set[str]:
+        """Those of these tournaments that no other process has locked at this moment. One thread calls this."""
+
     def read(self, tournament: str, since: int = 0) -> Iterator[Event]:
         """The events after number `since`, in their order."""
 
@@ -229,8 +232,11 @@ class Storage(Protocol):
     def resign(self, tournament: str) -> None:
         """Let another process lead a tournament."""
 
-    def rest(self, *, at_once: bool = False) -> None:
-        """Let go of what is held for reading, if it is old. Called now and then."""
+    def refresh_queries(self) -> None:
+        """Let `duels_of` see everything that is durable now."""
+
+    def run_maintenance(self) -> None:
+        """Do what the storage needs now and then. Called four times a second."""
 
     def keys(self) -> list[KeyRow]:
         """The API keys."""

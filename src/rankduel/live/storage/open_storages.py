@@ -4,6 +4,7 @@ import logging
 import os
 import threading
 from collections.abc import Callable
+from time import monotonic
 
 from rankduel.errors import TournamentExists
 from rankduel.live.storage.contract import storage_at
@@ -12,6 +13,7 @@ from rankduel.live.storage.writer import Writer
 __all__ = ["acquire", "release", "schedule_maintenance"]
 
 _MAINTENANCE_INTERVAL_SECONDS = 0.25
+_LOG_INTERVAL_SECONDS = 60.0  # maintenance that keeps failing is logged once in this time
 
 _log = logging.getLogger("rankduel")
 _lock = threading.RLock()
@@ -28,13 +30,19 @@ class _OpenStorage:
         threading.Thread(target=self._run_maintenance, name="rankduel maintenance", daemon=True).start()
 
     def _run_maintenance(self) -> None:
+        logged: dict[str, float] = {}  # when the failure of a storage or a tournament was last logged
         while not self.closing.wait(_MAINTENANCE_INTERVAL_SECONDS):
-            self.writer.storage.rest()
-            for name, run_due in list(self.maintenance.items()):
+            steps: dict[str, Callable[[], object]] = {
+                "the storage": self.writer.storage.run_maintenance,
+                **self.maintenance,
+            }
+            for name, run in steps.items():
                 try:
-                    run_due()
-                except Exception:
-                    _log.exception("%s: maintenance failed", name)
+                    run()
+                except Exception:  # the thread goes on, whatever fails
+                    if monotonic() - logged.get(name, -_LOG_INTERVAL_SECONDS) >= _LOG_INTERVAL_SECONDS:
+                        logged[name] = monotonic()
+                        _log.exception("%s: maintenance failed", name)
 
 
 def acquire(url: str, tournament: str) -> Writer:

@@ -14,7 +14,7 @@ Leaving = dict[str, list[Entry]]  # where those that leave the tray are put, by 
 
 
 class PendingAsks:
-    """Holds duels back until an entry names them, for once or twice so many seconds at most.
+    """Holds duels back until an entry names them, or until the first commit that begins two periods after the ask.
 
     >>> from rankduel.live.storage.contract import Tell
     >>> pending = PendingAsks(0.05)
@@ -61,14 +61,25 @@ class PendingAsks:
 
     def empty(self, taken: Leaving) -> None:
         """Take everything."""
-        self.turn(taken)
-        self.turn(taken)
+        self._turn_generations(taken)
+        self._turn_generations(taken)
 
-    def turn(self, taken: Leaving) -> None:
-        """Take what was here before the last turn."""
+    def take_due(self, taken: Leaving) -> None:
+        """If a turn is due, take what was here before the last one; everything, if the next turn is due as well.
+
+        Turns are due at fixed times, however long commits take. So each duel is in the first commit that begins at
+        least two periods after its ask.
+        """
+        overdue = monotonic() - self._turn
+        if overdue >= 0:
+            self._turn_generations(taken)
+        if overdue >= self._seconds:
+            self._turn_generations(taken)
+
+    def _turn_generations(self, taken: Leaving) -> None:
         for (tournament, _, _), row in self._old.items():
             taken.setdefault(tournament, []).append(row)
-        self._new, self._old, self._turn = {}, self._new, monotonic() + self._seconds
+        self._new, self._old, self._turn = {}, self._new, self._turn + self._seconds
 
     @property
     def left(self) -> float | None:

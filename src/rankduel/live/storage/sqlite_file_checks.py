@@ -25,9 +25,10 @@ class OpenedFiles:
         self._path = str(path)
         names = (self._path, f"{path}-wal", f"{path}-shm")  # SQLite keeps the last two open as well
         self._opened = {name: _identity(os.stat(name)) for name in names if os.path.exists(name)}
+        self._size = os.stat(path).st_size  # the largest that the database file had: without VACUUM, it never shrinks
 
     def change(self) -> str | None:
-        """Which of the files was removed, replaced or emptied, or None."""
+        """Which of the files was removed, replaced or truncated, or None."""
         for name, opened in self._opened.items():
             try:
                 found = os.stat(name)
@@ -37,8 +38,10 @@ class OpenedFiles:
                 raise StorageError(f"cannot look at {name}: {error.strerror}") from error
             if _identity(found) != opened:
                 return f"the file {name} was replaced while it was in use"
-            if name == self._path and not found.st_size:
-                return f"the file {name} was emptied while it was in use"
+            if name == self._path:
+                if found.st_size < max(1, self._size):
+                    return f"the file {name} was truncated to {found.st_size:,} bytes while it was in use"
+                self._size = found.st_size
         return None
 
 

@@ -146,7 +146,7 @@ class Writer:
             self.storage.close()
 
     def _write(self, puts: list[_Put]) -> None:
-        """Commit all of them; if another process holds a lock, those of each tournament by themselves."""
+        """Commit all of them; if another process holds a lock, those that are not locked."""
         batch: dict[str, list[Entry]] = {}
         starts = []
         for name, entries, _ in puts:
@@ -157,11 +157,7 @@ class Writer:
         try:
             committed = self._commit(batch) if batch else Committed({}, {}, {})
         except StorageBusy as error:
-            if len(batch) > 1:
-                for name in dict.fromkeys(name for name, _, _ in puts):
-                    self._write([put for put in puts if put[0] == name])
-            else:
-                self._postpone(next(iter(batch)), puts, error)
+            self._write_unlocked(puts, error)
             return
         except Exception as error:
             self._fail(puts, error)
@@ -179,13 +175,37 @@ class Writer:
         self.failure = None
         return committed
 
+    def _write_unlocked(self, puts: list[_Put], error: StorageBusy) -> None:
+        """Commit what can be committed without a lock of another process, and postpone the rest."""
+        by_name: dict[str, list[_Put]] = {}
+        for put in puts:
+            by_name.setdefault(put[0], []).append(put)
+        if len(by_name) == 1:
+            self._postpone(*by_name.popitem(), error)
+            return
+        if self._closing:  # the last time that they are tried
+            for mine in by_name.values():
+                self._write(mine)
+            return
+        try:
+            unlocked = self.storage.unlocked(set(by_name))
+        except StorageError as failure:
+            self._fail(puts, failure)
+            return
+        if unlocked == by_name.keys():  # it was another lock than that of a tournament: each is tried in its turn
+            unlocked = set()
+        for name in by_name.keys() - unlocked:
+            self._postpone(name, by_name[name], error)
+        if unlocked:
+            self._write([put for put in puts if put[0] in unlocked])
+
     def _postpone(self, tournament: str, puts: list[_Put], error: StorageBusy) -> None:
-        """Try the entries of a locked tournament again with the next commit, but not for ever."""
-        since = self._busy_since.setdefault(tournament, monotonic())
+        """Try the entries of a locked tournament again when it is its turn; after 15 s they fail."""
+        since = self._busy_since.pop(tournament, monotonic())
         if self._closing or monotonic() - since > _BUSY_SECONDS:
-            del self._busy_since[tournament]
             self._fail(puts, error)
             return
+        self._busy_since[tournament] = since  # as the last one: the others have their turns first
         with self._lock:
             self._queue[:0] = puts
             self._lying += sum(len(entries) for _, entries, _ in puts)
@@ -212,8 +232,8 @@ class Writer:
             self._pending_asks.before(((name, entries) for name, entries, _ in taken), held)
             if not taken and self._closing:
                 self._pending_asks.empty(held)
-            elif (left := self._pending_asks.left) is not None and left <= 0:
-                self._pending_asks.turn(held)
+            else:
+                self._pending_asks.take_due(held)
             self._room.notify_all()
             return None if self._closing and not held and not taken else (held, taken)
 
@@ -222,17 +242,28 @@ class Writer:
             return []
         self._linger(_LINGER, 1)
         self._linger(_GATHER, self._crowd)
+        queue, postponed = self._queue, self._without_turn()
+        if postponed:
+            queue = [put for put in self._queue if put[0] not in postponed]
         if self._busy_since:  # a tournament that waits for a lock keeps no other one waiting
-            self._queue.sort(key=lambda put: put[0] in self._busy_since)
+            queue.sort(key=lambda put: put[0] in self._busy_since)
         count = size = 0
-        while count < len(self._queue) and size < _MAX_ENTRIES_PER_COMMIT:
-            size += len(self._queue[count][1])
+        while count < len(queue) and size < _MAX_ENTRIES_PER_COMMIT:
+            size += len(queue[count][1])
             count += 1
-        taken, self._queue = self._queue[:count], self._queue[count:]
+        later = [put for put in self._queue if put[0] in postponed] if postponed else []
+        taken, self._queue = queue[:count], later + queue[count:]
         self._lying -= size
         self._crowd = sum(future is not None for _, _, future in taken)
         self._waiting -= self._crowd
         return taken
+
+    def _without_turn(self) -> set[str]:
+        """The locked tournaments that are not tried with the next commit: one is, since each may wait 0.25 s."""
+        if len(self._busy_since) < 2:
+            return set()
+        queued = {put[0] for put in self._queue}
+        return set([name for name in self._busy_since if name in queued][1:])
 
     def _linger(self, seconds: float, crowd: int) -> None:
         """Wait so long at most, until so many wait."""

@@ -12,7 +12,7 @@ import msgspec
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from rankduel.service.auth.keys import ANYBODY, LOOPBACK, Key
-from rankduel.service.http.limits import Buckets, Hosts, is_loopback
+from rankduel.service.http.limits import Buckets, Hosts, is_loopback, network_of
 from rankduel.service.http.problems import Problem, problem_of, too_many_requests
 from rankduel.service.http.routing import Call, Parameter, Plain, Request, Stream
 from rankduel.service.service import Service
@@ -165,7 +165,7 @@ class Endpoint:
         in_address = query.pop("key", None)
         if not key_ring.made:
             self._check_local(address, headers)
-            self._count(scope, address)
+            self._count(scope, network_of(address))
             return LOOPBACK
         if b"cookie" in headers and b"authorization" not in headers and in_address is None:
             signed_in = self.service.sessions.key_of(headers, scope["method"], key_ring)
@@ -179,13 +179,14 @@ class Endpoint:
             raise Problem("no-key", "send it as Authorization: Bearer rd_...", headers=_CHALLENGE)
         key = key_ring.find(text.strip())
         if key is None:
-            if (wait := self._wrong.take(address)) > 0:
+            if (wait := self._wrong.take(network_of(address))) > 0:
                 raise too_many_requests(wait, "too-many-wrong-keys")
             raise Problem("wrong-key", "it is not known here, or was revoked", headers=_CHALLENGE)
         if in_address is not None and key.scopes != ("ingest",):
             raise Problem("wrong-scope", "a key in an address may have no scope but ingest", value=list(key.scopes))
-        counted_as = key.id if in_address is None else f"{key.id} {address}"  # in an address: public
-        return self._allow(scope, key, call, counted_as)
+        # An ingest key is public: one browser must not use up the rate of all others.
+        public = key.scopes == ("ingest",)
+        return self._allow(scope, key, call, f"{key.id} {network_of(address)}" if public else key.id)
 
     def _allow(self, scope: Scope, key: Key, call: Call, counted_as: str) -> Key:
         assert call.scope is not None

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from time import monotonic
 
-__all__ = ["Buckets", "Connections", "Hosts", "is_loopback"]
+__all__ = ["Buckets", "Connections", "Hosts", "is_loopback", "network_of"]
 
 _HOST = re.compile(r"(?:\[([0-9a-f.:]+)\]|([^\[\]:]+))(?::([0-9]{1,5}))?")  # an IPv6 address or a name, and a port
 _LARGEST_PORT = 65_535
@@ -37,6 +37,16 @@ class Buckets:
         self._levels[who] = (level if wait else level - cost), time
         if len(self._levels) > self.most:
             self._levels.popitem(last=False)
+        return wait
+
+    def charge(self, who: str, cost: float) -> float:
+        """Take tokens for work that is done already, also such that are not there yet; else as `take`."""
+        wait = self.take(who, cost)
+        if wait:
+            level, counted = self._levels[who]
+            owed = min(cost, self.burst)
+            self._levels[who] = level - owed, counted
+            wait += owed / self.rate
         return wait
 
 
@@ -89,22 +99,27 @@ class Connections:
 
     def add(self, address: str) -> bool:
         """Count a new connection; whether it is within the bounds. `remove` it in either case when it has ended."""
-        counted_as = _network(address)
+        counted_as = network_of(address)
         self._total += 1
         self._open[counted_as] += 1
         return self._total <= self.most and (is_loopback(address) or self._open[counted_as] <= self.per_address)
 
     def remove(self, address: str) -> None:
         """Count a connection no more."""
-        counted_as = _network(address)
+        counted_as = network_of(address)
         self._total -= 1
         self._open[counted_as] -= 1
         if not self._open[counted_as]:
             del self._open[counted_as]
 
 
-def _network(address: str) -> str:
-    """The address, or the /64 network of an IPv6 one: a client has all the addresses of it."""
+@lru_cache(maxsize=1000)
+def network_of(address: str) -> str:
+    """The address, or the /64 network of an IPv6 one: a client has all the addresses of it.
+
+    >>> network_of("203.0.113.7"), network_of("2001:db8::1%eth0")
+    ('203.0.113.7', '2001:db8::/64')
+    """
     return str(ipaddress.IPv6Network((address.partition("%")[0], 64), strict=False)) if ":" in address else address
 
 

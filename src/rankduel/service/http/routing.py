@@ -47,8 +47,11 @@ class Request:
     counted_as: str = ""  # under this name
 
     def charge(self, items: int) -> None:
-        """Count a request as so many towards its rate limit, or refuse it. It has been counted as one already."""
-        if self.rates is not None and (wait := self.rates.take(self.counted_as, items - 1)) > 0:
+        """Count a request as so many towards its rate limit, or refuse it. It has been counted as one already.
+
+        If it is refused, it is counted as well: reading so many items was work, however often they are sent.
+        """
+        if self.rates is not None and (wait := self.rates.charge(self.counted_as, items - 1)) > 0:
             raise too_many_requests(wait)
 
     @property

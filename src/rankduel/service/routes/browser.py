@@ -7,7 +7,7 @@ from functools import partial
 from time import monotonic
 from typing import Any
 
-from rankduel.dashboard import FILES, POLICY, File
+from rankduel.dashboard import CONTENT_SECURITY_POLICY, FILES, File
 from rankduel.live import LocalTournament
 from rankduel.service.http.problems import Problem
 from rankduel.service.http.routing import Call, Parameter, Plain, Request, Stream
@@ -27,7 +27,7 @@ def page(status: int = 200) -> Plain:
 
 
 def _answer(file: File, status: int = 200) -> Plain:
-    policy = (b"content-security-policy", POLICY.encode())
+    policy = (b"content-security-policy", CONTENT_SECURITY_POLICY.encode())
     return Plain(file.content, file.media.encode(), status, (policy,))
 
 
@@ -113,7 +113,7 @@ def _state(service: Service, name: str | None) -> list[tuple[Any, ...]]:
 
 
 def _of(service: Service, t: LocalTournament) -> tuple[Any, ...]:
-    return t.name, t.number, t.counters(), t.failing, service.readable, service.forecasts.of(t)
+    return t.name, t.number, t.counters_version, str(t.failing), service.readable, service.forecasts.of(t)
 
 
 _AT = "/t/{name}"

@@ -9,20 +9,20 @@ from msgspec import Raw, Struct
 
 from rankduel.dashboard import (
     Forecast,
-    Grid,
     Harm,
-    Light,
-    Line,
+    HealthStatus,
+    LeaderboardRow,
+    PreferenceGrid,
     Report,
     fair_sides,
-    grid,
-    light,
-    lines,
+    health_status,
+    leaderboard,
     markdown,
+    preference_grid,
     report,
-    sentence,
+    summary_sentence,
 )
-from rankduel.dashboard.leaderboard import LEVEL
+from rankduel.dashboard.leaderboard import INTERVAL_CONFIDENCE
 from rankduel.errors import StorageError
 from rankduel.live import Event, LocalTournament, View
 from rankduel.service.forecasts import Forecasts
@@ -62,7 +62,7 @@ class Overview(Struct):
     per_day: float | None  # outcomes, at the rate of the last day
     certainty: float | None
     ends: bool  # whether the algorithm comes to a decision
-    light: Light
+    light: HealthStatus
     duels: CountsOut
     forecast: Forecast | None
     harm: Harm | None
@@ -81,7 +81,7 @@ class Cards(Struct):
 class Standings(Struct):
     """The whole leaderboard; a ranker goes when the evidence against it reaches `enough`."""
 
-    rankers: list[Line]
+    rankers: list[LeaderboardRow]
     enough: float | None
     level: float  # of the intervals
 
@@ -141,21 +141,21 @@ async def overview(request: Request) -> Plain:
 def standings(t: LocalTournament, query: dict[str, Any]) -> Standings:
     """The whole leaderboard, with intervals, evidence and batches."""
     view = t.view()
-    rankers: list[Any] = [Raw(encode(line)) for line in lines(view)]  # one by one: other threads run in between
-    return Standings(rankers=rankers, enough=view.enough, level=LEVEL)
+    rankers: list[Any] = [Raw(encode(line)) for line in leaderboard(view)]  # one by one: other threads run in between
+    return Standings(rankers=rankers, enough=view.enough, level=INTERVAL_CONFIDENCE)
 
 
 @reads_tournament_cached
-def matrix(t: LocalTournament, query: dict[str, Any]) -> Grid:
+def matrix(t: LocalTournament, query: dict[str, Any]) -> PreferenceGrid:
     """Who beats whom, in the order of the leaderboard, in at most so many rows and columns."""
-    return grid(t.view(), query["cells"], query["first"], query["last"] or None)
+    return preference_grid(t.view(), query["cells"], query["first"], query["last"] or None)
 
 
 @reads_tournament_cached
 def batches(t: LocalTournament, query: dict[str, Any]) -> Batches:
     """The groups in which rankers meet now."""
     view = t.view()
-    place = {line.ranker: number for number, line in enumerate(lines(view))}
+    place = {line.ranker: number for number, line in enumerate(leaderboard(view))}
     groups = view.batches if view.batches is not None else (tuple(view.alive.tolist()),)
     found = []
     for group in groups:
@@ -210,7 +210,7 @@ def _overview(t: LocalTournament, known: Forecasts | None) -> Overview:
     return Overview(
         name=t.name,
         status=view.status,
-        sentence=sentence(view, foreseen, stored.per_day or 0, failing=health.failure is not None),
+        sentence=summary_sentence(view, foreseen, stored.per_day or 0, failing=health.failure is not None),
         champion=view.names[view.champion],
         winner=None if view.decision.winner is None else view.names[view.decision.winner],
         tied=[view.names[arm] for arm in view.decision.tied],
@@ -221,7 +221,7 @@ def _overview(t: LocalTournament, known: Forecasts | None) -> Overview:
         per_day=stored.per_day,
         certainty=None if confidence.delta is None else 1 - confidence.delta,
         ends=view.ends,
-        light=light(view, health, stored.paused),
+        light=health_status(view, health, stored.paused),
         duels=counts_out(health.counts),
         forecast=foreseen,
         harm=None if known is None else known.harm,
@@ -273,7 +273,7 @@ CALLS = (
     Call("GET", "/v1/overviews", "read", cards, Cards),
     Call("GET", _AT + "/overview", "read", overview, Overview, problems=NONE),
     Call("GET", _AT + "/standings", "read", standings, Standings, problems=NONE),
-    Call("GET", _AT + "/matrix", "read", matrix, Grid, problems=NONE, parameters=_PART),
+    Call("GET", _AT + "/matrix", "read", matrix, PreferenceGrid, problems=NONE, parameters=_PART),
     Call("GET", _AT + "/batches", "read", batches, Batches, problems=NONE),
     Call("GET", _AT + "/duels/{duel}", "read", show_duel, DuelDetail, problems=(*NONE, "unknown-duel")),
     Call("GET", _AT + "/audit", "read", audit, Audit, problems=NONE, parameters=LINES),

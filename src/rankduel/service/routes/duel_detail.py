@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.json import decode, encode
 
-from rankduel.dashboard import Known, known_of, rule_of, why_they_met
+from rankduel.dashboard import DuelContext, duel_context, explain_duel, selection_rule
 from rankduel.live import DuelRow, LocalTournament, view_at
 from rankduel.live.rules.duels import numbers_of
 from rankduel.service.http.problems import Problem
@@ -38,14 +38,14 @@ class DuelDetail(KnownDuel):
     propensity: list[float] | None
     rule: str  # how the algorithm chooses
     why: str  # what was so of these two when they were chosen
-    known: Known | None  # of the two when it was asked for; None: it is too long ago
+    known: DuelContext | None  # of the two when it was asked for; None: it is too long ago
 
 
 class Explanation(Struct):
     """Why the two rankers of a duel met: it never changes."""
 
     why: str
-    known: Known | None
+    known: DuelContext | None
 
 
 async def show_duel(request: Request) -> Plain:
@@ -60,7 +60,7 @@ async def show_duel(request: Request) -> Plain:
 def _explained(t: LocalTournament, id: str) -> bytes:
     row = _row(t, id)
     then = view_at(t.storage, t.name, row.issued)
-    return encode(Explanation(why_they_met(then, row), None if then is None else known_of(then, row)))
+    return encode(Explanation(explain_duel(then, row), None if then is None else duel_context(then, row)))
 
 
 def _detail(t: LocalTournament, id: str, explained: bytes) -> bytes:
@@ -79,7 +79,7 @@ def _detail(t: LocalTournament, id: str, explained: bytes) -> bytes:
             page=page,
             signals=[SignalOut(one.time, one.action, one.object, one.position, one.dwell) for one in seen],
             propensity=propensity,
-            rule=rule_of(t.view().bandit),
+            rule=selection_rule(t.view().bandit),
             why=explanation.why,
             known=explanation.known,
         )

@@ -18,11 +18,12 @@ async def livez(request: Request) -> Plain:
 
 
 async def readyz(request: Request) -> Plain:
-    """Whether it takes requests: the storage can be read and is sound. "degraded": a tournament needs attention."""
+    """Whether it takes requests: the storage can be read and is sound. "degraded": something needs attention."""
     service = request.service
     if not service.ready:
         raise Problem("stopping", "not ready")
-    await service.in_thread(service.open_tournaments.names)
+    if not service.readable:
+        raise StorageError("the storage could not be read when it was last tried")
     if (damage := service.open_tournaments.storage.damage) is not None:
         raise StorageError(damage)
     degraded = service.degraded()

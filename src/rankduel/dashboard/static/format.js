@@ -12,7 +12,11 @@ export const plural = (n, one, many = `${one}s`) => `${count(n)} ${n === 1 ? one
 
 export function ago(seconds) {
   const past = Math.max(0, Date.now() / 1000 - seconds);
-  for (const [unit, length] of [["d", 86400], ["h", 3600], ["min", 60]]) {
+  for (const [unit, length] of [
+    ["d", 86400],
+    ["h", 3600],
+    ["min", 60],
+  ]) {
     const n = Math.floor(past / length);
     if (n >= 1) return `${n}\u00a0${unit} ago`;
   }
@@ -23,17 +27,27 @@ const dates = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle:
 export const date = (seconds) => dates.format(new Date(seconds * 1000));
 
 export const span = (seconds) =>
-  seconds >= 86400 ? plural(Math.round(seconds / 86400), "day") : seconds >= 3600 ? plural(Math.round(seconds / 3600), "hour")
-    : seconds >= 60 ? plural(Math.round(seconds / 60), "minute") : plural(Math.round(seconds), "second");
+  seconds >= 86400
+    ? plural(Math.round(seconds / 86400), "day")
+    : seconds >= 3600
+      ? plural(Math.round(seconds / 3600), "hour")
+      : seconds >= 60
+        ? plural(Math.round(seconds / 60), "minute")
+        : plural(Math.round(seconds), "second");
 
 // A share without a needless zero: 95 % and not 95.0 %.
 export const share = (value) => percent(value, 1).replace(".0\u00a0", "\u00a0");
 
 // An algorithm as people type it, without what is not set; a line may end before the parameters.
-export const algorithm = (spec) => spec.replace(/,? ?\w+=None/g, "").replace("()", "").replace("(", "\u200b(");
+export const algorithm = (spec) =>
+  spec
+    .replace(/,? ?\w+=None/g, "")
+    .replace("()", "")
+    .replace("(", "\u200b(");
 
 // A sentence of the server, in which no line begins with a unit.
 export const prose = (text) => text.replaceAll(" %", "\u00a0%");
 
 // How strong evidence is, from its natural logarithm.
-export const odds = (logarithm) => (logarithm > 13.8 ? `10^${(logarithm / Math.LN10).toFixed(1)} to 1` : `${count(Math.exp(logarithm))} to 1`);
+export const odds = (logarithm) =>
+  logarithm > 13.8 ? `10^${(logarithm / Math.LN10).toFixed(1)} to 1` : `${count(Math.exp(logarithm))} to 1`;

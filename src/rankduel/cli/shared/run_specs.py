@@ -1,4 +1,4 @@
-"""What `rankduel reproduce` and `rankduel bench` have in common: run specs as one plan, and write the report."""
+"""Run specs as one plan and write the report: options and execution that `reproduce` and `bench` share."""
 
 import os
 import shlex
@@ -8,27 +8,27 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from rankduel.cli.shared.experiments import declare_engine, engine_of
 from rankduel.cli.shared.numbers import whole
-from rankduel.cli.shared.progress import runs_of, show_progress
+from rankduel.cli.shared.progress import describe_runs, show_progress
+from rankduel.cli.shared.run_experiment import add_engine_options, engine_options
 from rankduel.lab import Report, Spec, Store, Study, execute, plan_all, run_all, write_report
 
-__all__ = ["KEPT", "declare_study", "run_study"]
+__all__ = ["OUTPUT_HELP", "add_spec_options", "run_specs"]
 
-KEPT = """\
+OUTPUT_HELP = """\
 DIR gets report.html (everything on one page), figures/ (PNG, SVG, PDF), tables/ (Markdown, CSV, LaTeX) and curves/
 (npz, with all that is needed to compute any run again). Finished runs are kept in DIR/runs at once: after Ctrl-C, or
 with more of anything, the same command computes only what is missing. Progress goes to stderr.
 """
 
 
-def declare_study(parser: ArgumentParser, *, out: Path) -> None:
-    """The options of a study."""
+def add_spec_options(parser: ArgumentParser, *, out: Path) -> None:
+    """Add the options of a run of specs."""
     option = parser.add_argument
     option(
         "--jobs", type=whole(1), default=os.cpu_count() or 1, metavar="N", help="threads (default: one for each core)"
     )
-    declare_engine(parser)
+    add_engine_options(parser)
     option("--seed", type=whole(0), default=0, metavar="S", help="same seed, same numbers (default: 0)")
     option("--out", type=Path, default=out, metavar="DIR", help=f"where results are kept (default: {out})")
     option(
@@ -39,11 +39,11 @@ def declare_study(parser: ArgumentParser, *, out: Path) -> None:
     )
 
 
-def run_study(
+def run_specs(
     parser: ArgumentParser, options: Namespace, specs: Sequence[Spec], scale: str | None
 ) -> tuple[list[Study], Report]:
-    """Compute what is missing, and write everything; what is wrong with a spec ends the program."""
-    engine = engine_of(parser, options)
+    """Compute the missing runs and write the report; an invalid spec ends the program."""
+    engine = engine_options(parser, options)
     try:
         planned = plan_all(specs, scale=scale, data=options.data, seed=options.seed)
     except (ValueError, ArithmeticError, MemoryError) as error:
@@ -55,12 +55,12 @@ def run_study(
                 scale=scale,
                 jobs=options.jobs,
                 out=options.out,
-                watch=lambda progress: show(runs_of(progress)),
+                watch=lambda progress: show(describe_runs(progress)),
                 compute=partial(execute, engine=engine["engine"], address=engine["address"]),
             )
         report = write_report(studies, options.out)
     except KeyboardInterrupt:
-        units = {unit.key: unit for _, cells in planned for cell in cells for unit in cell.experiment.units}
+        units = {unit.key: unit for _, experiments in planned for each in experiments for unit in each.experiment.units}
         store = Store(options.out)
         done = sum(store.read(unit) is not None for unit in units.values())
         print(
@@ -69,7 +69,7 @@ def run_study(
             file=sys.stderr,
         )
         raise
-    for complaint in report.complaints:
-        print(complaint, file=sys.stderr)
-    print(f"saved {report.page}, with curves, figures and tables beside it", file=sys.stderr)
+    for warning in report.warnings:
+        print(warning, file=sys.stderr)
+    print(f"saved {report.page}, with curves, figures and tables in the same folder", file=sys.stderr)
     return studies, report

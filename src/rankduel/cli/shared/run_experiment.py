@@ -1,4 +1,4 @@
-"""What `rankduel simulate` and `rankduel duel` have in common: bandits, runs, and what is kept and printed of them."""
+"""Run one experiment: options, execution, files and output that `simulate` and `duel` share."""
 
 import os
 import shlex
@@ -10,22 +10,29 @@ from typing import Any, get_args
 
 from rankduel.cli.shared.formats import FORMATS
 from rankduel.cli.shared.numbers import whole
-from rankduel.cli.shared.progress import runs_of, show_progress
+from rankduel.cli.shared.progress import describe_runs, show_progress
 from rankduel.lab import Engine, Experiment, Panel, PlotUnavailable, Results, Store, execute, save_plot
 from rankduel.preferences import Kind
 from rankduel.simulation import Problem, delay_from
 
-__all__ = ["KEPT", "declare_engine", "declare_runs", "engine_of", "make_experiment", "run_experiment"]
+__all__ = [
+    "OUTPUT_HELP",
+    "add_engine_options",
+    "add_run_options",
+    "engine_options",
+    "make_experiment",
+    "run_experiment",
+]
 
-KEPT = """\
+OUTPUT_HELP = """\
 The table, JSON or CSV goes to stdout, all else to stderr. Finished runs are kept in DIR/runs at once: after Ctrl-C,
 or with more runs or bandits, the same command computes only what is missing. All curves go to DIR/NAME-KEY.npz, and
 their plot to DIR/NAME-KEY.png and .svg. The numbers depend on the seed, not on the number of jobs.
 """
 
 
-def declare_runs(parser: ArgumentParser, *, runs: int) -> None:
-    """The options of an experiment."""
+def add_run_options(parser: ArgumentParser, *, runs: int) -> None:
+    """Add the options of an experiment."""
     option = parser.add_argument
     option(
         "--bandit",
@@ -43,26 +50,26 @@ def declare_runs(parser: ArgumentParser, *, runs: int) -> None:
     option(
         "--jobs", type=whole(1), default=os.cpu_count() or 1, metavar="N", help="threads (default: one for each core)"
     )
-    declare_engine(parser)
+    add_engine_options(parser)
     option("--seed", type=whole(0), default=0, metavar="S", help="same seed, same numbers (default: 0)")
     option("--out", type=Path, default=Path("results"), metavar="DIR", help="where results are kept (default: results)")
     option("--format", choices=FORMATS, default="table", help="of what is printed (default: table)")
 
 
-def declare_engine(parser: ArgumentParser) -> None:
-    """The options that say who computes the runs."""
+def add_engine_options(parser: ArgumentParser) -> None:
+    """Add the options of the engine that computes the runs."""
     option = parser.add_argument
     option(
         "--engine",
         choices=get_args(Engine),
         default="local",
-        help="who computes: this machine, or a Dask cluster (default: local)",
+        help="where runs are computed: this machine, or a Dask cluster (default: local)",
     )
     option("--address", metavar="URL", help="of the Dask scheduler, as in tcp://10.0.0.1:8786")
 
 
-def engine_of(parser: ArgumentParser, options: Namespace) -> dict[str, Any]:
-    """What `execute` needs to know of that."""
+def engine_options(parser: ArgumentParser, options: Namespace) -> dict[str, Any]:
+    """Check the engine options and return them as arguments of `execute`."""
     if options.engine == "dask" and options.address is None:
         parser.error("--engine dask needs --address, that of the scheduler, as in tcp://10.0.0.1:8786")
     if options.engine == "local" and options.address is not None:
@@ -92,12 +99,12 @@ def run_experiment(
     panels: Callable[[Results], Sequence[Panel]],
 ) -> int:
     """Compute what is missing, save everything, draw the panels, and print the rows."""
-    engine = engine_of(parser, options)
+    engine = engine_options(parser, options)
     store = Store(options.out)
     store.prepare()
     try:
         with show_progress() as show:
-            runs = execute(experiment.units, store, **engine, watch=lambda progress: show(runs_of(progress)))
+            runs = execute(experiment.units, store, **engine, watch=lambda progress: show(describe_runs(progress)))
         results = Results(experiment, runs)
         curves = options.out / f"{experiment.file_name}.npz"
         results.save(curves)

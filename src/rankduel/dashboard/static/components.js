@@ -1,0 +1,133 @@
+// Small parts that several pages share.
+
+import { h } from "./dom.js";
+import { count, percent } from "./format.js";
+
+const STATUS = {
+  running: "Running",
+  paused: "Paused",
+  stopped: "Stopped",
+  decided: "Decided",
+  failing: "Failing",
+};
+const SHAPES = {
+  running: [h0("circle", { cx: 6, cy: 6, r: 4 })],
+  paused: [
+    h0("rect", { x: 2.5, y: 2, width: 2.5, height: 8 }),
+    h0("rect", { x: 7, y: 2, width: 2.5, height: 8 }),
+  ],
+  stopped: [h0("rect", { x: 2, y: 2, width: 8, height: 8 })],
+  decided: [
+    h0("path", { d: "M2 6.5 4.8 9.5 10 2.8", fill: "none", stroke: "currentColor", "stroke-width": 2 }),
+  ],
+  failing: [h0("path", { d: "M1 4 4 1h4l3 3v4l-3 3H4L1 8z" })],
+  good: [h0("circle", { cx: 6, cy: 6, r: 5 })],
+  warning: [h0("path", { d: "M6 1 11.5 11h-11z" })],
+  bad: [h0("path", { d: "M1 4 4 1h4l3 3v4l-3 3H4L1 8z" })],
+};
+
+function h0(tag, properties) {
+  return () => h(tag, properties);
+}
+
+const shape = (name) =>
+  h(
+    "svg",
+    { viewBox: "0 0 12 12", class: `shape ${name}`, "aria-hidden": "true" },
+    SHAPES[name].map((make) => make()),
+  );
+
+export const status = (word) => h("span", { class: `status ${word}` }, shape(word), STATUS[word]);
+
+const LIGHT = { good: "All is well", warning: "Look at this", bad: "Failing" };
+export const light = (state) => h("span", { class: `light ${state}` }, shape(state), LIGHT[state]);
+
+export const stateOf = (overview) =>
+  overview.light.state === "bad" ? "failing" : isDecided(overview) ? "decided" : overview.status;
+export const isDecided = (overview) => Boolean(overview.winner || overview.tied.length);
+
+export const figure = (name, value, more) =>
+  h(
+    "div",
+    { class: "figure" },
+    h("dt", null, name),
+    h("dd", null, h("b", null, value), more ? h("small", null, more) : null),
+  );
+
+// A share of wins with its interval, on a line from 0 to 1 with a mark at one half; and in words, for screen readers.
+export function interval(line) {
+  const x = (share) => 2 + 96 * share;
+  return [
+    h("span", { class: "hide" }, `${percent(line.low, 1)} to ${percent(line.high, 1)}`),
+    h(
+      "svg",
+      { class: "interval", viewBox: "0 0 100 16", preserveAspectRatio: "none", "aria-hidden": "true" },
+      h("line", { class: "track", x1: 2, x2: 98, y1: 8, y2: 8 }),
+      h("line", { class: "half", x1: 50, x2: 50, y1: 2, y2: 14 }),
+      h("line", { class: "range", x1: x(line.low), x2: x(line.high), y1: 8, y2: 8 }),
+      h("line", { class: "point", x1: x(line.rate), x2: x(line.rate), y1: 3, y2: 13 }),
+    ),
+  ];
+}
+
+// Evidence against a ranker, up to where it goes.
+export function evidence(line, enough) {
+  if (line.evidence === null || enough === null) return h("span", { class: "quiet" }, "–");
+  const share = line.state === "out" ? 1 : Math.min(1, Math.max(0, line.evidence / enough));
+  return h(
+    "span",
+    { class: "evidence", title: `${line.evidence.toFixed(2)} of ${enough.toFixed(2)} (natural logarithms)` },
+    h(
+      "svg",
+      { viewBox: "0 0 100 8", preserveAspectRatio: "none", "aria-hidden": "true" },
+      h("rect", { class: "track", x: 0, y: 0, width: 100, height: 8 }),
+      h("rect", { class: "fill", x: 0, y: 0, width: 100 * share, height: 8 }),
+    ),
+    h("span", null, percent(share)),
+  );
+}
+
+export const rankerState = (word) => h("span", { class: `ranker ${word}` }, word);
+
+// Ask before something is done. Resolves to the reason, or to null.
+export function confirm(title, text, verb, danger = false) {
+  return new Promise((resolve) => {
+    const reason = h("input", { id: "reason", name: "reason", maxlength: 1000, autocomplete: "off" });
+    const dialog = h(
+      "dialog",
+      { "aria-labelledby": "dialog-title" },
+      h(
+        "form",
+        {
+          method: "dialog",
+          onsubmit: (event) => {
+            event.preventDefault();
+            dialog.close("yes");
+          },
+        },
+        h("h2", { id: "dialog-title" }, title),
+        h("p", null, text),
+        h("label", { for: "reason" }, "Reason, for the audit log"),
+        reason,
+        h(
+          "div",
+          { class: "buttons" },
+          h("button", { type: "button", onclick: () => dialog.close("") }, "Cancel"),
+          h("button", { type: "submit", class: danger ? "danger" : "primary" }, verb),
+        ),
+      ),
+    );
+    dialog.onclose = () => {
+      resolve(dialog.returnValue === "yes" ? reason.value : null);
+      dialog.remove();
+    };
+    document.body.append(dialog);
+    dialog.showModal();
+    reason.focus();
+  });
+}
+
+export const notice = (text, kind = "bad") =>
+  text ? h("p", { class: `notice ${kind}`, role: kind === "bad" ? "alert" : "status" }, text) : null;
+
+export const left = (overview) => `${count(overview.rankers_left)} of ${count(overview.rankers)}`;
