@@ -30,8 +30,8 @@ REASONS = ("deadline", "unreachable", "refused", "resting")
 @pytest.fixture(autouse=True)
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Attempts of the outbox follow each other quickly."""
-    monkeypatch.setattr(outbox, "_FIRST_PAUSE", 0.001)
-    monkeypatch.setattr(outbox, "_LONGEST_PAUSE", 0.001)
+    monkeypatch.setattr(outbox, "_FIRST_PAUSE_SECONDS", 0.001)
+    monkeypatch.setattr(outbox, "_MAX_PAUSE_SECONDS", 0.001)
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def server() -> Iterator[Server]:
 def short_pauses() -> Iterator[None]:
     """A pause that a server asks for is short."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(transport, "_LONGEST_PAUSE", 0.001)
+        patch.setattr(transport, "_MAX_RETRY_AFTER_SECONDS", 0.001)
         yield
 
 
@@ -257,7 +257,7 @@ def test_the_deadline_is_for_all_that_is_sent(monkeypatch: pytest.MonkeyPatch) -
     connection = SlowConnection()
     monkeypatch.setattr(transport, "monotonic", lambda: connection.now)
     with pytest.raises(TimeoutError):
-        transport._Line(cast("socket.socket", connection)).exchange("POST", b"x" * 1000, due=5.5, largest=1000)
+        transport._Connection(cast("socket.socket", connection)).exchange("POST", b"x" * 1000, due=5.5, largest=1000)
     assert connection.now == 5
 
 

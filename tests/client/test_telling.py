@@ -28,8 +28,8 @@ PAGE = TeamDraftInterleaving().interleave(["a", "b", "c"], ["c", "d"], k=3, seed
 @pytest.fixture(autouse=True)
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Attempts follow each other quickly."""
-    monkeypatch.setattr(outbox, "_FIRST_PAUSE", 0.01)
-    monkeypatch.setattr(outbox, "_LONGEST_PAUSE", 0.05)
+    monkeypatch.setattr(outbox, "_FIRST_PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(outbox, "_MAX_PAUSE_SECONDS", 0.05)
 
 
 @pytest.fixture

@@ -232,7 +232,7 @@ def test_what_was_known_at_a_time(url: str, clock: Clock, monkeypatch: pytest.Mo
             assert then.evidence is not None
             assert view.evidence is not None
             assert then.evidence.tolist() == view.evidence.tolist()
-        monkeypatch.setattr("rankduel.live.history._MOST", 10)
+        monkeypatch.setattr("rankduel.live.history._MAX_REPLAYED_EVENTS", 10)
         assert view_at(t.storage, "search", views[30][0]) is None  # too much to replay
         assert view_at(t.storage, "search", views[5][0]) is not None
 
@@ -521,7 +521,7 @@ def test_the_share_of_the_traffic(url: str) -> None:
         t.configure(share=0)
         assert t.ask("q").serve == "baseline"
         assert t.ask("q").why == "share"
-        with pytest.raises(TypeError, match="no setting 'seed': those that can be changed are baseline, share"):
+        with pytest.raises(TypeError, match="no setting 'seed'; settings that can be changed: baseline, share"):
             t.configure(seed=2)
     with LocalTournament.open("search", storage=url) as t:
         assert t.settings.share == 0
@@ -650,7 +650,7 @@ def test_tournaments_share_a_storage(url: str) -> None:
         assert [event.body["outcome"] for event in two.journal() if event.kind == "told"] == ["tie", "tie"]
         assert same_as_replay(one)
         assert same_as_replay(two)
-    with pytest.raises(rd.UnknownTournament, match=r"no tournament 'third' in sqlite.*, which has other, search"):
+    with pytest.raises(rd.UnknownTournament, match=r"no tournament 'third' in sqlite.*; it has other, search"):
         LocalTournament.open("third", storage=url)
 
 

@@ -1,4 +1,4 @@
-"""Calls to a service for scripts: a problem that it reports raises as in process, all else is a `StorageError`."""
+"""Requests to a service for scripts: problems become the exceptions of a local tournament, the rest `StorageError`."""
 
 from time import monotonic
 from typing import Any
@@ -12,8 +12,8 @@ from rankduel.live.rules.validation import brief
 
 __all__ = ["Calls"]
 
-_TIMEOUT = 30.0  # seconds for a call
-_LARGEST = 64 << 20  # bytes of an answer
+_TIMEOUT_SECONDS = 30.0
+_MAX_ANSWER_BYTES = 64 << 20
 _ERRORS: dict[str, type[Exception]] = {
     "/problems/unknown-tournament": UnknownTournament,
     "/problems/tournament-exists": TournamentExists,
@@ -44,7 +44,9 @@ class Calls:
             raise StorageError(f"the tournament at {self.url} was closed: open it again")
         text = None if body is None else encoded(body)
         try:
-            answer = self._transport.call(verb, path, text, due=monotonic() + _TIMEOUT, largest=_LARGEST, once=once)
+            answer = self._transport.call(
+                verb, path, text, due=monotonic() + _TIMEOUT_SECONDS, largest=_MAX_ANSWER_BYTES, once=once
+            )
         except Failure as failure:
             raise StorageError(f"{self.url} does not answer: {words(str(failure))}") from failure
         if 200 <= answer.status < 300:

@@ -1,4 +1,4 @@
-"""`Client`: the service as a search application uses it, which waits for nothing and fails at nothing."""
+"""`Client`: ask and tell over HTTP for a search application; it never waits long and never fails."""
 
 import atexit
 import os
@@ -32,11 +32,11 @@ from rankduel.types import Outcome
 
 __all__ = ["Client", "key_of"]
 
-KEY = "RANKDUEL_KEY"  # the variable of the environment that has the API key
-_LARGEST = 64 * 1024  # bytes of the answer to an ask: a duel has less than 4,000
-_LARGEST_ITEM = 256 * 1024  # bytes of something to send
-_MOST = 500  # items of a batch
-_BUSY = (400, 409, 413, 422)  # refusals of one ask, which say nothing of the next
+KEY_VARIABLE = "RANKDUEL_KEY"  # the environment variable with the API key
+_MAX_ANSWER_BYTES = 64 * 1024  # to an ask: a duel has less than 4,000
+_MAX_ITEM_BYTES = 256 * 1024
+_MAX_ITEMS_PER_BATCH = 500
+_ONE_ASK_REFUSED = (400, 409, 413, 422)  # statuses that say nothing about the next ask
 
 
 class Client:
@@ -83,16 +83,18 @@ class Client:
         self.deadline = _seconds("deadline", deadline, 0.001, 10)
         self.baseline = "" if baseline is None else check_name("baseline", baseline)
         whole("queue", queue, at_least=1)
-        whole("queue_bytes", queue_bytes, at_least=_LARGEST_ITEM)
+        whole("queue_bytes", queue_bytes, at_least=_MAX_ITEM_BYTES)
         self.exit_timeout = _seconds("exit_timeout", exit_timeout, 0, 60)
         self._transport = Transport(url, key_of(key))
         self._tally = Tally()
         self._breaker = Breaker()
         self._outbox = Outbox(self._transport, self._tally, queue, queue_bytes)
         self._ask = path_of(tournament, "ask")
-        self._tells = Route(path_of(tournament, "tell"), _MOST, b"[", b"]", "receipts")
-        self._pages = Route(path_of(tournament, "show"), _MOST, b"[", b"]", "statuses")
-        self._events = Route(f"/v1/events?{urlencode({'tournament': tournament})}", _MOST, b"[", b"]", "statuses")
+        self._tells = Route(path_of(tournament, "tell"), _MAX_ITEMS_PER_BATCH, b"[", b"]", "receipts")
+        self._pages = Route(path_of(tournament, "show"), _MAX_ITEMS_PER_BATCH, b"[", b"]", "statuses")
+        self._events = Route(
+            f"/v1/events?{urlencode({'tournament': tournament})}", _MAX_ITEMS_PER_BATCH, b"[", b"]", "statuses"
+        )
         self._closed = False
         weakref.finalize(self, self._outbox.abandon).atexit = False
         _clients.add(self)
@@ -110,7 +112,7 @@ class Client:
         if self._closed or not self._breaker.allows():
             return self._instead("resting", "rested")
         try:
-            answer = self._transport.call("POST", self._ask, body, due=due, largest=_LARGEST)
+            answer = self._transport.call("POST", self._ask, body, due=due, largest=_MAX_ANSWER_BYTES)
             duel = duel_from(answer.value) if answer.status == 200 else None
         except Failure as failure:
             self._breaker.failed()
@@ -122,7 +124,7 @@ class Client:
             self._breaker.answered()
             self._tally.add(asks=1, answered=1)
             return duel
-        if answer.status not in _BUSY:
+        if answer.status not in _ONE_ASK_REFUSED:
             self._breaker.failed(answer.retry_after)
         return self._instead("refused", "refused") if answer.status < 500 else self._instead("unreachable", "failed")
 
@@ -159,8 +161,8 @@ class Client:
 
     def _put(self, route: Route, item: dict[str, object]) -> bool:
         text = encoded(item)
-        if len(text) > _LARGEST_ITEM:
-            raise ValueError(f"{len(text)} bytes are too many to send: at most {_LARGEST_ITEM}")
+        if len(text) > _MAX_ITEM_BYTES:
+            raise ValueError(f"{len(text)} bytes are too many to send: at most {_MAX_ITEM_BYTES}")
         return self._outbox.put(route, text)
 
     def _instead(self, why: str, counter: str) -> LiveDuel:
@@ -212,7 +214,7 @@ class Client:
 
 def key_of(key: str | None) -> str | None:
     """The API key: as given, or of the environment."""
-    return os.environ.get(KEY) or None if key is None else key
+    return os.environ.get(KEY_VARIABLE) or None if key is None else key
 
 
 def _seconds(name: str, value: float, least: float, most: float) -> float:

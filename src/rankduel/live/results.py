@@ -1,4 +1,4 @@
-"""What a tournament hands out: duels by name, receipts for what it was told, and where it stands."""
+"""Results of a tournament's methods: duels, receipts, counts, health, leaderboard lines and decisions."""
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""What a tournament is made of, checked when it is made and when it is changed."""
+"""Settings of a tournament, validated when it is created and when they are changed."""
 
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
@@ -33,7 +33,7 @@ DIALS = ("baseline", "share", "shadow", "daily_cap", "in_flight_cap", "guardrail
 
 @dataclass(frozen=True)
 class Settings:
-    """What a tournament is made of. Those in `DIALS` may be changed while it runs."""
+    """The settings of a tournament. Those in `DIALS` can be changed while it runs."""
 
     rankers: tuple[str, ...]  # at the beginning
     bandit: str  # as `bandit_from` takes it, with every parameter
@@ -121,7 +121,7 @@ def checked_dials(given: Mapping[str, Any]) -> dict[str, Any]:
     """Settings that may be changed, checked."""
     for name in given:
         if name not in DIALS:
-            raise TypeError(f"no setting {name!r}: those that can be changed are {', '.join(DIALS)}")
+            raise TypeError(f"no setting {name!r}; settings that can be changed: {', '.join(DIALS)}")
     checked = dict(given)
     if given.get("baseline") is not None:
         check_name("baseline", given["baseline"])

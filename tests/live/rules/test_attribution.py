@@ -1,5 +1,6 @@
 import json
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +14,9 @@ from rankduel.types import Outcome
 
 FIRST, SECOND, TIE = Outcome.FIRST, Outcome.SECOND, Outcome.TIE
 TEAMS = interleaving_from("team_draft")
-PAGE = Interleaved("team_draft", ("both", "a1", "b1", "a2", "b2"), teams=(None, "first", "second", "first", "second"))
+PAGE = Interleaved(
+    "team_draft", ("both", "a1", "b1", "a2", "b2"), "teams", (None, "first", "second", "first", "second")
+)
 BOTH = Attribution(actions={"click": 1, "buy": 3})
 
 
@@ -66,7 +69,7 @@ def test_what_was_not_shown_is_an_orphan() -> None:
 
 
 def test_numbers_as_documents_are_found_by_their_digits() -> None:
-    page = Interleaved("team_draft", (41, 42), teams=("first", "second"))
+    page = Interleaved("team_draft", (41, 42), "teams", ("first", "second"))
     assert Attribution().resolve(page, [signal("42")], seed=1, method=TEAMS, issued=0.0) is SECOND
 
 
@@ -189,13 +192,13 @@ RULES = st.builds(
 def swapped(page: Interleaved) -> Interleaved:
     """The same page, had the two rankers stood the other way round."""
     other = {"first": "second", "second": "first", None: None}
-    return replace(
-        page,
-        probabilities=None if page.probabilities is None else tuple(1 - chance for chance in page.probabilities),
-        teams=None if page.teams is None else tuple(other[team] for team in page.teams),
-        places=None if page.places is None else tuple((second, first) for first, second in page.places),
-        credits=None if page.credits is None else tuple(-credit for credit in page.credits),
-    )
+    swap: dict[str, Callable[[Any], Any]] = {
+        "probabilities": lambda chance: 1 - chance,
+        "teams": lambda team: other[team],
+        "places": lambda places: places[::-1],
+        "credits": lambda credit: -credit,
+    }
+    return replace(page, credit_data=tuple(map(swap[page.credit_field or ""], page.credit_data or ())))
 
 
 @pytest.mark.slow

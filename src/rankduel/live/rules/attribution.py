@@ -111,7 +111,7 @@ class Attribution:
         >>> from rankduel.interleaving import TeamDraftInterleaving
         >>> method = TeamDraftInterleaving()
         >>> page = method.interleave("abc", "cba", k=3, seed=1)
-        >>> page.documents, page.teams
+        >>> page.documents, page.credit_data
         (('c', 'a', 'b'), ('second', 'first', 'second'))
         >>> click = Signal("q", "click", "a", position=None, time=5.0, dwell=None, key="1")
         >>> purchase = Signal("q", "purchase", "c", position=None, time=90.0, dwell=None, key="2")

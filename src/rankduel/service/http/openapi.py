@@ -6,8 +6,7 @@ from typing import Any
 
 import msgspec
 
-from rankduel.live.rules.ubi import FIRST_TIME, LAST_TIME, LONGEST_OBJECT
-from rankduel.live.rules.ubi import MOST as MAX_EVENTS
+from rankduel.live.rules.ubi import FIRST_TIME, LAST_TIME, MAX_EVENTS_PER_CALL, MAX_OBJECT_ID_CHARACTERS
 from rankduel.live.rules.validation import MAX_NAME_CHARACTERS
 from rankduel.service.http.parameters import Parameter
 from rankduel.service.http.routing import Route
@@ -93,7 +92,7 @@ _NAME = {
 }
 _DOCUMENT_ID = {
     "anyOf": [
-        {**_NAME, "maxLength": LONGEST_OBJECT},
+        {**_NAME, "maxLength": MAX_OBJECT_ID_CHARACTERS},
         {"type": "integer", "minimum": -(2**63) + 1, "maximum": 2**63 - 1},
         {"type": "null"},
     ]
@@ -127,7 +126,7 @@ _EVENT = {
         },
     },
 }
-_EVENTS = {"oneOf": [_EVENT, {"type": "array", "items": _EVENT, "minItems": 1, "maxItems": MAX_EVENTS}]}
+_EVENTS = {"oneOf": [_EVENT, {"type": "array", "items": _EVENT, "minItems": 1, "maxItems": MAX_EVENTS_PER_CALL}]}
 
 
 def _in_path(name: str) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from rankduel.live.rules.ubi import LONGEST_OBJECT
+from rankduel.live.rules.ubi import MAX_OBJECT_ID_CHARACTERS
 from rankduel.live.rules.validation import MAX_NAME_CHARACTERS
 from rankduel.live.settings import MAX_RANKERS
 
@@ -49,4 +49,4 @@ TellStatus = Annotated[str, Meta(extra_json_schema={"enum": ["accepted", "duplic
 Serve = Annotated[str, Meta(extra_json_schema={"enum": ["duel", "baseline", "winner"]})]
 State = Annotated[str, Meta(extra_json_schema={"enum": ["running", "paused", "stopped"]})]
 _Int64 = Annotated[int, Meta(ge=-(2**63) + 1, le=2**63 - 1)]
-DocumentId = Annotated[str, Meta(min_length=1, max_length=LONGEST_OBJECT, description=PRINTABLE)] | _Int64
+DocumentId = Annotated[str, Meta(min_length=1, max_length=MAX_OBJECT_ID_CHARACTERS, description=PRINTABLE)] | _Int64

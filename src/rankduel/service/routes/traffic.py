@@ -7,8 +7,7 @@ from typing import Any
 from rankduel.interleaving import Interleaved
 from rankduel.live import LiveDuel, LocalTournament, Shown, Signal, Status
 from rankduel.live.rules.signals import Clicks
-from rankduel.live.rules.ubi import MOST as MAX_EVENTS
-from rankduel.live.rules.ubi import read_events, read_page
+from rankduel.live.rules.ubi import MAX_EVENTS_PER_CALL, read_events, read_page
 from rankduel.live.rules.validation import MAX_NAME_CHARACTERS, check_name
 from rankduel.live.storage.contract import TellResult
 from rankduel.service.http import response_schemas as out
@@ -178,7 +177,7 @@ async def ingest(request: Request) -> out.Ingested:
     except TypeError as error:
         raise Problem("bad-value", str(error)) from None
     except ValueError as error:  # too many events
-        request.charge(MAX_EVENTS + 1)
+        request.charge(MAX_EVENTS_PER_CALL + 1)
         raise Problem("bad-value", str(error)) from None
     request.charge(len(read))
     errors = {index: one for index, one in enumerate(read) if isinstance(one, str)}
