@@ -1,7 +1,7 @@
 """What a tournament knew at a moment that is gone: to explain what was done then."""
 
 from rankduel.errors import SnapshotError
-from rankduel.live.runtime.runtime import SNAPSHOT_INTERVAL_EVENTS
+from rankduel.live.runtime.snapshots import SNAPSHOT_INTERVAL_EVENTS
 from rankduel.live.runtime.state import State
 from rankduel.live.storage.contract import Storage
 from rankduel.live.view import View, view_of
