@@ -23,7 +23,7 @@ from rankduel.errors import StorageError
 from rankduel.live import LocalTournament, storage_at
 from rankduel.live.admin.verify import verify
 from rankduel.live.rules.events import Event
-from rankduel.live.runtime import runtime
+from rankduel.live.runtime import snapshots
 from rankduel.live.runtime.state import State
 from rankduel.live.storage import sql, sqlite
 from rankduel.live.storage.contract import Snapshot
@@ -126,7 +126,7 @@ def test_a_small_file_with_a_damaged_page_is_not_opened(path: Path, tree: str, f
 def test_a_large_file_is_checked_in_the_background(path: Path, tree: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A large file opens at once; when the background check finds damage, nothing is acknowledged any more."""
     monkeypatch.setattr(sqlite, "_SMALL_FILE_BYTES", 0)
-    monkeypatch.setattr(sql, "_TAIL", 10)
+    monkeypatch.setattr(sql, "_CHECKED_LAST_EVENTS", 10)
     begin, check = threading.Event(), SqliteStorage._check_pages
 
     def later(storage: SqliteStorage) -> None:
@@ -180,7 +180,7 @@ def test_damaged_snapshots_are_not_needed(
     """With any page of the snapshots damaged, the same state comes from the journal, and tells are acknowledged."""
     if large:
         monkeypatch.setattr(sqlite, "_SMALL_FILE_BYTES", 0)
-    monkeypatch.setattr(runtime, "SNAPSHOT_INTERVAL_EVENTS", 20)
+    monkeypatch.setattr(snapshots, "SNAPSHOT_INTERVAL_EVENTS", 20)
     content = path.read_bytes()
     with opened(path) as t:
         expected = learnt(t._state)
@@ -434,9 +434,9 @@ def test_a_storage_that_is_closed_while_it_is_read(tmp_path: Path) -> None:
 KILLED = """
 import os, signal, sys
 from rankduel.live import Tournament
-from rankduel.live.runtime import runtime
+from rankduel.live.runtime import snapshots
 from rankduel.types import Outcome
-runtime.SNAPSHOT_INTERVAL_EVENTS = 100
+snapshots.SNAPSHOT_INTERVAL_EVENTS = 100
 t = Tournament.create("search", rankers=["a", "b", "c"], storage=sys.argv[1], seed=1, exist_ok=True)
 for _ in range(9):
     t.tell_many([(duel, Outcome.FIRST) for duel in t.ask_many([(None, None)] * 5)])
@@ -466,7 +466,7 @@ def test_a_process_that_is_killed_often_has_snapshots(tmp_path: Path, monkeypatc
 
 def test_a_snapshot_that_fails_is_tried_again(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tells are acknowledged though no snapshot can be written; that is shown, and soon tried again."""
-    monkeypatch.setattr(runtime, "SNAPSHOT_INTERVAL_EVENTS", 100)
+    monkeypatch.setattr(snapshots, "SNAPSHOT_INTERVAL_EVENTS", 100)
 
     def full(storage: SqliteStorage, tournament: str, snapshot: Snapshot) -> None:
         raise StorageError("database or disk is full")
@@ -475,11 +475,11 @@ def test_a_snapshot_that_fails_is_tried_again(path: Path, monkeypatch: pytest.Mo
         with monkeypatch.context() as failing:
             failing.setattr(SqliteStorage, "write_snapshot", full)
             play(t, 100, "x")
-            assert "disk is full" in str(t._runtime.snapshot_failure)
+            assert "disk is full" in str(t._runtime.snapshots.failure)
         play(t, 5, "y")  # not at once again: it takes a while where rankers are many
-        assert t._runtime.snapshot_failure is not None
+        assert t._runtime.snapshots.failure is not None
         play(t, 5, "z")
-        assert t._runtime.snapshot_failure is None
+        assert t._runtime.snapshots.failure is None
         assert next(t.storage.snapshots("search")).number == 1111
 
 

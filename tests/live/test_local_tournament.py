@@ -12,7 +12,7 @@ from live.conftest import Clock
 from live.learning import learnt
 from live.unsynced import unsynced
 from rankduel.live import LocalTournament, local_tournament, view_at
-from rankduel.live.runtime import runtime
+from rankduel.live.runtime import runtime, snapshots
 from rankduel.live.runtime.state import State
 from rankduel.live.storage.contract import Batch, Change, Committed
 
@@ -211,7 +211,7 @@ def test_both_lists_and_the_clicks_are_kept(url: str) -> None:
 
 
 def test_what_was_known_at_a_time(url: str, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rankduel.live.runtime.runtime.SNAPSHOT_INTERVAL_EVENTS", 40)
+    monkeypatch.setattr("rankduel.live.runtime.snapshots.SNAPSHOT_INTERVAL_EVENTS", 40)
     with create(url) as t:
         assert view_at(t.storage, "search", clock.now - 1) is None  # before it was
         views = []
@@ -466,7 +466,7 @@ def test_a_tournament_ends_with_the_best(url: str) -> None:
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("bandit", list(rd.REGISTRY))
 def test_every_bandit_goes_on_where_it_was(url: str, bandit: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runtime, "SNAPSHOT_INTERVAL_EVENTS", 50)
+    monkeypatch.setattr(snapshots, "SNAPSHOT_INTERVAL_EVENTS", 50)
     before = None
     for _ in range(3):
         with create(url, bandit=bandit, exist_ok=True) as t:

@@ -15,7 +15,7 @@ from live.conftest import Clock
 from live.learning import learnt
 from live.unsynced import unsynced
 from rankduel.live import LocalTournament, local_tournament
-from rankduel.live.runtime import runtime
+from rankduel.live.runtime import runtime, snapshots
 from rankduel.live.runtime.state import State
 
 EXPIRES_AFTER = 100
@@ -39,7 +39,7 @@ class Model(RuleBasedStateMachine):
         self.clock = Clock()
         for module in (runtime, local_tournament):
             self.world.enter_context(patch.object(module, "now", self.clock))
-        self.world.enter_context(patch.object(runtime, "SNAPSHOT_INTERVAL_EVENTS", 15))
+        self.world.enter_context(patch.object(snapshots, "SNAPSHOT_INTERVAL_EVENTS", 15))
         self.folder = self.world.enter_context(tempfile.TemporaryDirectory())
         self.duels: list[Known] = []
         self.by_query: dict[str, Known] = {}

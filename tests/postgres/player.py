@@ -19,7 +19,7 @@ from typing import TypeVar
 from live.learning import learnt
 from rankduel.errors import StorageError
 from rankduel.live import LiveDuel, LocalTournament
-from rankduel.live.runtime import runtime
+from rankduel.live.runtime import snapshots
 from rankduel.live.runtime.state import State
 from rankduel.types import Outcome
 
@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 
 def main(url: str, notes: str, stop: Path, seed: int) -> None:
-    runtime.SNAPSHOT_INTERVAL_EVENTS = 150
+    snapshots.SNAPSHOT_INTERVAL_EVENTS = 150
     t = patiently(
         lambda: LocalTournament.create(
             "site", rankers=RANKERS, storage=url, seed=1, expires_after=EXPIRES_AFTER, exist_ok=True

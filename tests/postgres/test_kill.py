@@ -39,7 +39,8 @@ class Site:
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,
-                env=os.environ | {"PYTHONPATH": str(PLAYER.parents[1])},
+                env=os.environ
+                | {"PYTHONPATH": os.pathsep.join([str(PLAYER.parents[1]), os.environ.get("PYTHONPATH", "")])},
             )
 
     def says(self) -> str:

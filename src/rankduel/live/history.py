@@ -1,7 +1,7 @@
 """Views of the past: what a tournament had learnt at an earlier time, to explain what it did then."""
 
 from rankduel.errors import SnapshotError
-from rankduel.live.runtime.runtime import SNAPSHOT_INTERVAL_EVENTS
+from rankduel.live.runtime.snapshots import SNAPSHOT_INTERVAL_EVENTS
 from rankduel.live.runtime.state import State
 from rankduel.live.storage.contract import Storage
 from rankduel.live.view import View, view_of

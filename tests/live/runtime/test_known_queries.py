@@ -41,7 +41,7 @@ def test_queries_from_before_have_their_duels_however_many_are_loaded(
     url: str, looks: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The wrong rule, to ask the filter before all are loaded, forgets most of them."""
-    monkeypatch.setattr(known_queries, "_EACH_TIME", 100)
+    monkeypatch.setattr(known_queries, "_QUERIES_PER_LOAD", 100)
     monkeypatch.setattr("rankduel.live.storage.open_storages._MAINTENANCE_INTERVAL_SECONDS", 3600.0)
     ids = asked_before(url)
     with LocalTournament.open("search", storage=url) as t:

@@ -17,7 +17,7 @@ import pytest
 import rankduel as rd
 from live.learning import learnt
 from rankduel.live import Counts, DuelRow, Event, LocalTournament
-from rankduel.live.runtime import runtime
+from rankduel.live.runtime import snapshots
 from rankduel.live.runtime.state import State
 from rankduel.live.runtime.tickets import Tickets
 from rankduel.live.storage.contract import Batch, Committed, CounterDelta, Entry, ExpireDue, Tell
@@ -91,7 +91,7 @@ def test_a_journal_with_a_hole_is_refused(url: str) -> None:
 
 @pytest.mark.parametrize("damaged", [1, 2])
 def test_damaged_snapshots_cost_time_only(url: str, damaged: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runtime, "SNAPSHOT_INTERVAL_EVENTS", 10)
+    monkeypatch.setattr(snapshots, "SNAPSHOT_INTERVAL_EVENTS", 10)
     with create(url) as t:
         for _ in range(34):
             t.tell_many([(t.ask(), FIRST)])
@@ -210,7 +210,7 @@ def told(row: DuelRow) -> Tell:
 
 
 def test_a_duel_is_written_with_the_first_entry_that_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rankduel.live.storage.writer._HELD", 600.0)
+    monkeypatch.setattr("rankduel.live.storage.writer._PENDING_ASK_SECONDS", 600.0)
     storage: Any = FailingStorage()
     writer = Writer(storage)
     writer.issue("x", ROWS)
@@ -233,7 +233,7 @@ def test_a_duel_is_written_with_the_first_entry_that_names_it(monkeypatch: pytes
 
 
 def test_duels_that_nobody_names_are_written_soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rankduel.live.storage.writer._HELD", 0.01)
+    monkeypatch.setattr("rankduel.live.storage.writer._PENDING_ASK_SECONDS", 0.01)
     storage: Any = FailingStorage()
     writer = Writer(storage)
     for row in ROWS:
@@ -248,7 +248,7 @@ def test_duels_that_nobody_names_are_written_soon(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_full_queue_makes_only_put_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rankduel.live.storage.writer._HELD", 0.2)
+    monkeypatch.setattr("rankduel.live.storage.writer._PENDING_ASK_SECONDS", 0.2)
     monkeypatch.setattr("rankduel.live.storage.writer._MAX_QUEUED_ENTRIES", 3)
     storage: Any = FailingStorage()
     writer = Writer(storage)
@@ -266,7 +266,7 @@ def test_a_full_queue_makes_only_put_wait(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_duel_that_is_told_soon_is_written_once(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rankduel.live.storage.writer._HELD", 600.0)
+    monkeypatch.setattr("rankduel.live.storage.writer._PENDING_ASK_SECONDS", 600.0)
     with create(url) as t:
         statements: list[str] = []
         t.storage._writer.set_trace_callback(statements.append)  # type: ignore[attr-defined]

@@ -13,7 +13,7 @@ __all__ = ["MAX_GUARDRAILS", "MAX_WINDOW_SECONDS", "Guardrail", "GuardrailWindow
 MAX_GUARDRAILS = 100  # of a tournament
 MAX_WINDOW_SECONDS = 30 * 86_400.0  # of a guardrail
 _SAMPLES_PER_WINDOW = 240
-_CHANCE = 1e-6
+_MAX_P_VALUE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def crossed(guardrail: Guardrail, events: int, pages: int) -> str | None:
     if pages < guardrail.minimum or events <= guardrail.bound * pages:
         return None
     chance = _tail(events, pages, guardrail.bound)
-    if chance > _CHANCE:
+    if chance > _MAX_P_VALUE:
         return None
     seen = f"{guardrail.action} on {events} of {pages} pages in {guardrail.window:g} s: {100 * events / pages:.3g} %"
     bound = f"the bound of {100 * guardrail.bound:.3g} %"

@@ -1,4 +1,4 @@
-"""Who is given a duel: asked at the desk, which knows those it gave out a moment ago."""
+"""Issuing of duels: which query gets which duel, and who sees the baseline instead."""
 
 import secrets
 from collections.abc import Iterable
