@@ -49,8 +49,8 @@ def test_a_duel_is_resolved_when_its_window_closes(t: LocalTournament, clock: Cl
     clock.now += 2
     run(t)
     (row,) = t.duels()
-    assert page.teams is not None
-    assert (row.id, row.state, row.outcome) == (duel.id, "told", page.teams[0])
+    assert page.credit_data is not None
+    assert (row.id, row.state, row.outcome) == (duel.id, "told", page.credit_data[0])
 
 
 def test_a_page_without_a_click_has_no_signal(t: LocalTournament, clock: Clock) -> None:
