@@ -102,7 +102,9 @@ def _create(
     return registry[name](n_arms, seed=seed, **options)
 
 
-def _create_plugin(address: str, own: type[Bandit], options: dict[str, object], n_arms: int, seed: int | None) -> Bandit:
+def _create_plugin(
+    address: str, own: type[Bandit], options: dict[str, object], n_arms: int, seed: int | None
+) -> Bandit:
     try:
         made = own(n_arms, seed=seed, **options)
     except ValueError:
