@@ -312,7 +312,7 @@ def test_doctor_finds_what_is_wrong(folder: Path) -> None:
         ("[service]\naccess_log = 1", "access_log must be true or false, got 1"),
         ("[service]\ndeadline = 'soon'", "deadline must be a number, got 'soon'"),
         ("[service]\ndeadline = nan", "deadline must be a number > 0"),
-        ("storage = ", "cannot be read"),
+        ("storage = ", "is not valid TOML"),
     ],
 )
 def test_settings_are_checked(tmp_path: Path, text: str, message: str) -> None:

@@ -283,5 +283,5 @@ def test_only_laws_are_delays_and_only_duels_are_late() -> None:
     with pytest.raises(TypeError, match=r"delay must be a law of rankduel\.delays, or one as people type it, got 5"):
         rd.simulate(rd.Uniform(20), CYCLE2, horizon=10, delay=5)  # type: ignore[arg-type]
     world = rd.SearchWorld(rd.datasets.synthetic(n_queries=20, n_rankers=5, seed=1))
-    with pytest.raises(ValueError, match="MultiUCB hears of every page at once"):
+    with pytest.raises(ValueError, match="MultiUCB needs outcomes at once"):
         rd.simulate(rd.MultiUCB(5, seed=1), world, horizon=10, delay="Fixed(duels=5)")

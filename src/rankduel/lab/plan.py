@@ -73,7 +73,7 @@ class Unit:
         return f"{self.bandit.partition('(')[0].rpartition(':')[2]} run {self.index}"
 
     def play(self, watch: Watch | None = None) -> Run:
-        """Compute the run. Bandit and world have streams of their own: the result depends on no other run."""
+        """Compute the run. Bandit and world have their own streams: the result does not depend on when or where."""
         return simulate(
             run_bandit(self.bandit, self.problem.n_arms, self.seed, self.index),
             self.problem,
