@@ -23,7 +23,8 @@ from rankduel.live.rules.signals import Shown, Signal
 RANKERS = ["bm25", "ltr", "neural", "a/b c:d?é"]
 MADE: dict[str, Any] = {"rankers": RANKERS, "seed": 7, "baseline": "bm25", "interleaving": "probabilistic(tau=2)"}
 # For whoever keeps a tournament in this process.
-CLOCKWORK = {"ask_now", "check_same", "counters", "run_maintenance", "seed_of"}
+CLOCKWORK = {"ask_now", "check_same", "counters", "counters_version", "durable_counts", "maintenance_failure"}
+CLOCKWORK |= {"run_maintenance", "seed_of"}
 CLOCKWORK |= {
     "audit",
     "failing",
