@@ -1,7 +1,9 @@
 # make demo   set up what it needs, and watch a live tournament: service, dashboard and users
 # make test   every check and every test
+# make quick  the tests that take less than a second each
 # make soak   the long tests: kills, mutated snapshots and models, generated requests, and ten million duels
 # make bench  the benchmark table
+# make coverage  every test, and which lines of Python they run; a part of them with TESTS=tests/live
 # make check  lint, types, import contract, workflows, docs and their site
 # make docs-site  the documentation as a site, in build/site
 
@@ -17,7 +19,7 @@ STUBTEST = $(BIN)/stubtest --mypy-config-file pyproject.toml --concise --ignore-
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: setup demo test soak bench check format docs docs-site pictures clean postgresql chromium
+.PHONY: setup demo test quick soak coverage bench check format docs docs-site pictures clean postgresql chromium
 
 setup: $(VENV)/.ready
 
@@ -42,6 +44,10 @@ test: export PYTHONDONTWRITEBYTECODE :=
 test: check postgresql chromium
 	$(BIN)/pytest -n 2 --dist worksteal
 
+# The tests to run after each change: all that are not marked slow (tests/conftest.py).
+quick: setup
+	$(BIN)/pytest -q -n 2 --dist worksteal -m 'not slow' $(TESTS)
+
 soak: setup postgresql
 	RANKDUEL_KILLS=200 RANKDUEL_EXAMPLES=200 RANKDUEL_MUTATIONS=100000 \
 	$(BIN)/pytest -n 2 --dist worksteal tests/attack tests/crash tests/postgres tests/service
@@ -61,6 +67,12 @@ chromium:
 	|| { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && $(APT) install chromium; } \
 	|| { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && $(APT) update && $(APT) install chromium; } \
 	|| echo 'no Chromium: tests of the dashboard are skipped (Debian: apt-get install chromium)'
+
+# Of the Python parts; kernels are not measured. A part of the tests: make coverage TESTS=tests/live
+coverage: TESTS ?=
+coverage: setup postgresql chromium
+	$(BIN)/pytest -n 2 --dist worksteal --cov --cov-report=term:skip-covered --cov-report=html:build/coverage $(TESTS)
+	@echo "build/coverage/index.html"
 
 bench: setup
 	$(BIN)/python -m benchmarks
@@ -88,6 +100,7 @@ docs-site: docs
 
 pictures: setup
 	$(BIN)/python docs/draw.py
+	$(BIN)/python docs/draw_layers.py
 
 clean:
 	rm -rf $(VENV) build dist src/*.egg-info

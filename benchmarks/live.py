@@ -11,6 +11,7 @@ from statistics import median
 from time import perf_counter, thread_time
 
 import rankduel as rd
+from rankduel.live import LocalTournament
 from rankduel.live.runtime.state import State
 
 OUTCOMES = (rd.Outcome.FIRST, rd.Outcome.SECOND)
@@ -22,7 +23,7 @@ def report(*, quick: bool) -> None:
     with on_disk() as folder:
         url, duels = f"sqlite:///{folder}/duels.db", 2_000 if quick else 100_000
         print(f"\nlive tournament of {len(RANKERS)} rankers on SQLite; a bare commit takes {1e3 * bare(folder):.1f} ms")
-        with rd.Tournament.create("bench", rankers=RANKERS, storage=url, seed=1) as t:
+        with LocalTournament.create("bench", rankers=RANKERS, storage=url, seed=1) as t:
             for threads in (1, 8, 32):
                 print(f"ask and durable tell, {threads} threads: {in_threads(t, threads, 20 if quick else 300):,.0f}/s")
             took, cpu = asks(t, 200 if quick else 2_000)
@@ -31,7 +32,7 @@ def report(*, quick: bool) -> None:
             print(f"ask and durable tell, in groups of 100: {rate:,.0f}/s")
             before = t.counts
         started = perf_counter()
-        with rd.Tournament.open("bench", storage=url) as t:
+        with LocalTournament.open("bench", storage=url) as t:
             opened = perf_counter() - started
             assert t.counts == before
             started = perf_counter()
@@ -52,7 +53,7 @@ def endurance(duels: int) -> None:
         print(
             f"{duels:,} duels of {len(RANKERS)} rankers in groups of 1,000; memory without what is mapped of the file"
         )
-        with rd.Tournament.create("bench", rankers=RANKERS, storage=url, seed=1) as t:
+        with LocalTournament.create("bench", rankers=RANKERS, storage=url, seed=1) as t:
             for tenth in range(1, 11):
                 started, of = perf_counter(), duels // 10
                 for group in range(0, of, 1000):
@@ -107,7 +108,7 @@ def bare(folder: str) -> float:
     return median(times)
 
 
-def in_threads(t: rd.Tournament, threads: int, duels: int) -> float:
+def in_threads(t: LocalTournament, threads: int, duels: int) -> float:
     """Pairs of ask and tell a second, when each thread waits for each of its tells."""
 
     def work(name: str) -> None:
@@ -123,7 +124,7 @@ def in_threads(t: rd.Tournament, threads: int, duels: int) -> float:
     return threads * duels / (perf_counter() - started)
 
 
-def in_groups(t: rd.Tournament, duels: int, size: int) -> float:
+def in_groups(t: LocalTournament, duels: int, size: int) -> float:
     """The same when one thread tells many together."""
     started = perf_counter()
     for group in range(0, duels, size):
@@ -132,7 +133,7 @@ def in_groups(t: rd.Tournament, duels: int, size: int) -> float:
     return duels / (perf_counter() - started)
 
 
-def asks(t: rd.Tournament, duels: int) -> tuple[float, float]:
+def asks(t: LocalTournament, duels: int) -> tuple[float, float]:
     """Median seconds of an ask, and its CPU, while a tell now and then keeps the writer busy."""
     times, cpu, asked = [], 0.0, []
     for number in range(duels):

@@ -14,6 +14,7 @@ from time import monotonic, perf_counter, sleep, time
 import psycopg
 
 import rankduel as rd
+from rankduel.live import LocalTournament
 
 RANKERS = [f"ranker {number}" for number in range(136)]
 
@@ -26,9 +27,9 @@ def report(url: str, *, quick: bool) -> None:
     for kind, what in (("single", "8 threads that wait for each"), ("groups", "groups of 100")):
         for processes in (1, 3):
             name = f"bench {token_hex(4)}"
-            rd.Tournament.create(name, rankers=RANKERS, storage=url, seed=1).close()
+            LocalTournament.create(name, rankers=RANKERS, storage=url, seed=1).close()
             rates, waits = played(url, name, kind, seconds, processes)
-            with rd.Tournament.open(name, storage=url) as t:
+            with LocalTournament.open(name, storage=url) as t:
                 assert sum(event.kind == "told" for event in t.journal()) == t.counts.told
             print(
                 f"ask and durable tell, {what}, {processes} processes: {sum(rates):,.0f}/s; "
@@ -71,7 +72,7 @@ def played(url: str, name: str, kind: str, seconds: float, processes: int) -> tu
 
 def play(url: str, name: str, kind: str, seconds: float) -> None:
     """One of the processes."""
-    with rd.Tournament.open(name, storage=url) as t:
+    with LocalTournament.open(name, storage=url) as t:
         print("ready", flush=True)
         sys.stdin.readline()
         until = perf_counter() + seconds
@@ -109,7 +110,7 @@ def lags(url: str, tells: int) -> list[float]:
         "        while t._state.bandit.told < told: time.sleep(0.001)\n"
         "        print(time.time(), flush=True)\n"
     )
-    with rd.Tournament.create(name, rankers=RANKERS, storage=url, seed=1) as t:
+    with LocalTournament.create(name, rankers=RANKERS, storage=url, seed=1) as t:
         command = [sys.executable, "-c", watcher, url, name, str(tells)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as other:
             assert other.stdout is not None
@@ -126,7 +127,7 @@ def lags(url: str, tells: int) -> list[float]:
 def takeover(url: str) -> float:
     """Seconds from the death of who leads a tournament to the moment when another process leads it."""
     name = f"bench {token_hex(4)}"
-    rd.Tournament.create(name, rankers=RANKERS, storage=url, seed=1).close()
+    LocalTournament.create(name, rankers=RANKERS, storage=url, seed=1).close()
     leader = (
         "import sys, time, rankduel as rd\n"
         "t = rd.Tournament.open(sys.argv[2], storage=sys.argv[1])\n"
@@ -137,10 +138,10 @@ def takeover(url: str) -> float:
     with subprocess.Popen([sys.executable, "-c", leader, url, name], stdout=subprocess.PIPE, text=True) as holder:
         assert holder.stdout is not None
         holder.stdout.readline()
-        with rd.Tournament.open(name, storage=url) as t:
+        with LocalTournament.open(name, storage=url) as t:
             assert not t.storage.leads(name)
             holder.kill()
-            return until(lambda: name in t.storage._led)  # type: ignore[attr-defined]
+            return until(lambda: name in t.storage._election.led)  # type: ignore[attr-defined]
 
 
 def until(true: Callable[[], bool]) -> float:

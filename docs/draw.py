@@ -189,7 +189,7 @@ def interleaving() -> None:
     lists = (["apple", "berry", "cherry", "date"], ["berry", "date", "elder", "apple"])
     method = rd.interleaving.TeamDraftInterleaving()
     page = method.interleave(*lists, k=4, seed=5)
-    documents, teams = [str(document) for document in page.documents], page.teams or ()
+    documents, teams = [str(document) for document in page.documents], page.credit_data or ()
     clicked = documents[teams.index("second")]
     outcome = method.outcome(page, clicks=[clicked])
     assert outcome is rd.Outcome.SECOND

@@ -26,7 +26,7 @@ AnyBandit = type[rd.Bandit | rd.MultiBandit]
 
 
 class DocstringError(ValueError):
-    """A docstring that does not have the shape of DESIGN: what is wrong, in one line."""
+    """A docstring without the sections that docs/internals.md asks for: what is wrong, in one line."""
 
 
 def parse(docstring: str) -> tuple[str, dict[str, list[str]]]:

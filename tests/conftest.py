@@ -17,6 +17,20 @@ settings.register_profile("same", derandomize=True, deadline=None)
 settings.register_profile("search", deadline=None)
 settings.load_profile("same")
 
+# `make quick` leaves out these folders, at any depth, tests with these fixtures, and tests marked @pytest.mark.slow.
+SLOW_FOLDERS = {
+    "attack", "benchmarks", "crash", "dashboard", "docs", "examples", "fidelity", "lab", "packaging", "postgres",
+    "property", "statistical",
+}  # fmt: skip
+SLOW_FIXTURES = {"browser", "kernel", "postgres"}  # start a browser or a database server, or compile
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        folders = item.path.relative_to(HERE.parent).parts[:-1]
+        if SLOW_FOLDERS.intersection(folders) or SLOW_FIXTURES.intersection(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.slow)
+
 
 def real_data(kind: str) -> Path:
     """The folder of real data of a kind, or skip the test and say why."""

@@ -12,7 +12,7 @@ import pytest
 
 import rankduel as rd
 from postgres.server import Server as Postgres
-from rankduel.live import Receipt
+from rankduel.live import LocalTournament, Receipt
 from service.servers import Client, Server, serving
 
 FIRST = rd.Outcome.FIRST
@@ -211,9 +211,9 @@ def test_many_locked_tournaments_keep_a_free_one_waiting_once(postgres: Postgres
 def test_a_storage_that_hangs_is_not_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Queries that are in memory keep their duel, all others get the baseline without a look at the storage."""
     url = f"sqlite:///{tmp_path}/duels.db"
-    with rd.Tournament.create("search", rankers=["a", "b"], storage=url) as t:
+    with LocalTournament.create("search", rankers=["a", "b"], storage=url) as t:
         t.tell(t.ask("old"), FIRST)
-    with rd.Tournament.open("search", storage=url) as t:
+    with LocalTournament.open("search", storage=url) as t:
         new = t.ask("new")
         assert t.ask_now([("old", None)]) is None  # only the storage knows its duel
         monkeypatch.setattr("rankduel.live.storage.writer.Writer.stalled", True)

@@ -30,8 +30,8 @@ REASONS = ("deadline", "unreachable", "refused", "resting")
 @pytest.fixture(autouse=True)
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Attempts of the outbox follow each other quickly."""
-    monkeypatch.setattr(outbox, "_FIRST_PAUSE", 0.001)
-    monkeypatch.setattr(outbox, "_LONGEST_PAUSE", 0.001)
+    monkeypatch.setattr(outbox, "_FIRST_PAUSE_SECONDS", 0.001)
+    monkeypatch.setattr(outbox, "_MAX_PAUSE_SECONDS", 0.001)
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def server() -> Iterator[Server]:
 def short_pauses() -> Iterator[None]:
     """A pause that a server asks for is short."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(transport, "_LONGEST_PAUSE", 0.001)
+        patch.setattr(transport, "_MAX_RETRY_AFTER_SECONDS", 0.001)
         yield
 
 
@@ -257,7 +257,7 @@ def test_the_deadline_is_for_all_that_is_sent(monkeypatch: pytest.MonkeyPatch) -
     connection = SlowConnection()
     monkeypatch.setattr(transport, "monotonic", lambda: connection.now)
     with pytest.raises(TimeoutError):
-        transport._Line(cast("socket.socket", connection)).exchange("POST", b"x" * 1000, due=5.5, largest=1000)
+        transport._Connection(cast("socket.socket", connection)).exchange("POST", b"x" * 1000, due=5.5, largest=1000)
     assert connection.now == 5
 
 
@@ -265,7 +265,7 @@ def test_the_queue_is_bounded_in_bytes() -> None:
     """Large items fill the queue before there are many; what does not fit is dropped and counted."""
     large = ["x" * 210_000]
     with serving(servers.hangs) as server, asking(server.url, queue_bytes=1_000_000) as client:
-        assert [client.tell("1-1", clicks=large) for _ in range(6)] == [True] * 4 + [False] * 2
+        assert [client.tell("1-1", clicks=large, shown=PAGE) for _ in range(6)] == [True] * 4 + [False] * 2
         assert client.tell("1-1", Outcome.FIRST)  # there is room for a small one
         assert (client.counters.queued, client.counters.dropped, client.waiting) == (5, 2, 5)
 
@@ -275,9 +275,9 @@ def test_room_in_the_queue_comes_back(server: Server) -> None:
     with asking(server.url, queue_bytes=500_000) as client:
         for behaves in (well, servers.status(422), well):
             server.behaves = behaves
-            assert client.tell("1-1", clicks=["x" * 210_000])
-            assert client.tell("1-1", clicks=["x" * 210_000])
-            assert not client.tell("1-1", clicks=["x" * 210_000])
+            assert client.tell("1-1", clicks=["x" * 210_000], shown=PAGE)
+            assert client.tell("1-1", clicks=["x" * 210_000], shown=PAGE)
+            assert not client.tell("1-1", clicks=["x" * 210_000], shown=PAGE)
             assert client.flush(60)
         assert client.counters == Counters(queued=6, dropped=3, sent=4, accepted=4, rejected=2)
 
@@ -285,7 +285,7 @@ def test_room_in_the_queue_comes_back(server: Server) -> None:
 def test_the_queue_is_bounded_in_bytes_by_default() -> None:
     """Without a setting, 210 kB pages take 64 MB, not gigabytes."""
     with serving(servers.hangs) as server, asking(server.url) as client:
-        taken = sum(client.tell("1-1", clicks=["x" * 210_000]) for _ in range(400))
+        taken = sum(client.tell("1-1", clicks=["x" * 210_000], shown=PAGE) for _ in range(400))
         assert 300 <= taken <= 64_000_000 // 210_000
         assert client.counters.dropped == 400 - taken
 

@@ -20,10 +20,10 @@ from live.unsynced import unsynced
 from postgres.server import Server as Postgres
 from rankduel.cli import main
 from rankduel.errors import StorageError
-from rankduel.live import Tournament, storage_at
+from rankduel.live import LocalTournament, storage_at
 from rankduel.live.admin.verify import verify
 from rankduel.live.rules.events import Event
-from rankduel.live.runtime import runtime
+from rankduel.live.runtime import snapshots
 from rankduel.live.runtime.state import State
 from rankduel.live.storage import sql, sqlite
 from rankduel.live.storage.contract import Snapshot
@@ -51,7 +51,7 @@ FILLS = {"zeros": bytes(PAGE), "garbage": random.Random(1).randbytes(PAGE)}
 def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A closed storage file in which each large table has several pages; two snapshots are in it."""
     path = tmp_path_factory.mktemp("sound") / "duels.db"
-    with unsynced(), Tournament.create("search", rankers=RANKERS, storage=f"sqlite:///{path}", seed=1) as t:
+    with unsynced(), LocalTournament.create("search", rankers=RANKERS, storage=f"sqlite:///{path}", seed=1) as t:
         for group in range(2):
             play(t, 500, f"{group}.")
             t._runtime.take_snapshot()
@@ -65,14 +65,14 @@ def path(sound: Path, tmp_path: Path) -> Path:
     return Path(shutil.copy(sound, tmp_path / "duels.db"))
 
 
-def play(t: Tournament, n: int, name: str) -> None:
+def play(t: LocalTournament, n: int, name: str) -> None:
     duels = t.ask_many([(f"{name}{number}", f"client {number % 50}") for number in range(n)])
     told = t.tell_many([(duel, Outcome.FIRST if number % 3 else Outcome.TIE) for number, duel in enumerate(duels)])
     assert {receipt.status for receipt in told} == {"accepted"}
 
 
-def opened(path: Path) -> Tournament:
-    return Tournament.open("search", storage=f"sqlite:///{path}")
+def opened(path: Path) -> LocalTournament:
+    return LocalTournament.open("search", storage=f"sqlite:///{path}")
 
 
 def pages_of(path: Path, tree: str) -> list[int]:
@@ -98,7 +98,7 @@ def wait_for(condition: Callable[[], object]) -> None:
         sleep(0.01)
 
 
-def refused(t: Tournament, told: str = "the storage is damaged, nothing is acknowledged any more") -> None:
+def refused(t: LocalTournament, told: str = "the storage is damaged, nothing is acknowledged any more") -> None:
     """Whatever is told is refused, and whoever asks is served the baseline."""
     for _ in range(3):
         with pytest.raises(StorageError, match=told):
@@ -125,8 +125,8 @@ def test_a_small_file_with_a_damaged_page_is_not_opened(path: Path, tree: str, f
 @pytest.mark.parametrize("tree", ["journal", "duels", "duels_by_client"])
 def test_a_large_file_is_checked_in_the_background(path: Path, tree: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A large file opens at once; when the background check finds damage, nothing is acknowledged any more."""
-    monkeypatch.setattr(sqlite, "_SMALL_FILE", 0)
-    monkeypatch.setattr(sql, "_TAIL", 10)
+    monkeypatch.setattr(sqlite, "_SMALL_FILE_BYTES", 0)
+    monkeypatch.setattr(sql, "_CHECKED_LAST_EVENTS", 10)
     begin, check = threading.Event(), SqliteStorage._check_pages
 
     def later(storage: SqliteStorage) -> None:
@@ -146,7 +146,7 @@ def test_a_large_file_is_checked_in_the_background(path: Path, tree: str, monkey
 
 def test_pages_are_checked_again_now_and_then(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file that is damaged while it is open is noticed by the next check, although nobody reads that page."""
-    monkeypatch.setattr(sqlite, "_CHECK_INTERVAL", 0.05)
+    monkeypatch.setattr(sqlite, "_CHECK_INTERVAL_SECONDS", 0.05)
     (*_, page) = pages_of(path, "journal")
     with opened(path) as t:
         play(t, 10, "x")
@@ -179,8 +179,8 @@ def test_damaged_snapshots_are_not_needed(
 ) -> None:
     """With any page of the snapshots damaged, the same state comes from the journal, and tells are acknowledged."""
     if large:
-        monkeypatch.setattr(sqlite, "_SMALL_FILE", 0)
-    monkeypatch.setattr(runtime, "SNAPSHOT_INTERVAL_EVENTS", 20)
+        monkeypatch.setattr(sqlite, "_SMALL_FILE_BYTES", 0)
+    monkeypatch.setattr(snapshots, "SNAPSHOT_INTERVAL_EVENTS", 20)
     content = path.read_bytes()
     with opened(path) as t:
         expected = learnt(t._state)
@@ -274,7 +274,7 @@ def test_a_file_that_is_truncated_ends_acknowledgement(path: Path) -> None:
     """Not one tell is acknowledged after the file has lost pages."""
     with opened(path) as t:
         play(t, 10, "x")
-        t.storage.rest()
+        t.storage.run_maintenance()
         os.truncate(path, path.stat().st_size - 4096)
         refused(t, "was truncated to")
 
@@ -356,7 +356,7 @@ def killed(tmp_path: Path) -> Path:
     """What a process leaves that was killed after 40 commits of one tell: a file, and a log with all of them."""
     path = tmp_path / "running" / "duels.db"
     path.parent.mkdir()
-    with Tournament.create("search", rankers=RANKERS, storage=f"sqlite:///{path}", seed=1) as t:
+    with LocalTournament.create("search", rankers=RANKERS, storage=f"sqlite:///{path}", seed=1) as t:
         for number in range(40):
             t.tell(t.ask(f"query {number}"), Outcome.FIRST)
         for name in ("duels.db", "duels.db-wal"):
@@ -392,7 +392,7 @@ def test_a_log_that_a_crash_has_cut_short_is_no_damage(killed: Path) -> None:
 
 def test_the_log_is_emptied_when_nobody_writes(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Soon after the last commit, everything is in the file and the log is empty."""
-    monkeypatch.setattr(sqlite, "_IDLE", 0.1)
+    monkeypatch.setattr(sqlite, "_CHECKPOINT_IDLE_SECONDS", 0.1)
     with opened(path) as t:
         play(t, 10, "x")
         wait_for(lambda: not path.with_name("duels.db-wal").stat().st_size)
@@ -434,9 +434,9 @@ def test_a_storage_that_is_closed_while_it_is_read(tmp_path: Path) -> None:
 KILLED = """
 import os, signal, sys
 from rankduel.live import Tournament
-from rankduel.live.runtime import runtime
+from rankduel.live.runtime import snapshots
 from rankduel.types import Outcome
-runtime.SNAPSHOT_INTERVAL_EVENTS = 100
+snapshots.SNAPSHOT_INTERVAL_EVENTS = 100
 t = Tournament.create("search", rankers=["a", "b", "c"], storage=sys.argv[1], seed=1, exist_ok=True)
 for _ in range(9):
     t.tell_many([(duel, Outcome.FIRST) for duel in t.ask_many([(None, None)] * 5)])
@@ -458,7 +458,7 @@ def test_a_process_that_is_killed_often_has_snapshots(tmp_path: Path, monkeypatc
         apply(state, event)
 
     monkeypatch.setattr(State, "apply", counted)
-    with Tournament.open("search", storage=url) as t:
+    with LocalTournament.open("search", storage=url) as t:
         assert t.counts.told == 135
         assert [snapshot.number for snapshot in t.storage.snapshots("search")] == [101]
     assert replayed == list(range(102, 137))
@@ -466,7 +466,7 @@ def test_a_process_that_is_killed_often_has_snapshots(tmp_path: Path, monkeypatc
 
 def test_a_snapshot_that_fails_is_tried_again(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tells are acknowledged though no snapshot can be written; that is shown, and soon tried again."""
-    monkeypatch.setattr(runtime, "SNAPSHOT_INTERVAL_EVENTS", 100)
+    monkeypatch.setattr(snapshots, "SNAPSHOT_INTERVAL_EVENTS", 100)
 
     def full(storage: SqliteStorage, tournament: str, snapshot: Snapshot) -> None:
         raise StorageError("database or disk is full")
@@ -475,11 +475,11 @@ def test_a_snapshot_that_fails_is_tried_again(path: Path, monkeypatch: pytest.Mo
         with monkeypatch.context() as failing:
             failing.setattr(SqliteStorage, "write_snapshot", full)
             play(t, 100, "x")
-            assert "disk is full" in str(t._runtime.snapshot_failure)
+            assert "disk is full" in str(t._runtime.snapshots.failure)
         play(t, 5, "y")  # not at once again: it takes a while where rankers are many
-        assert t._runtime.snapshot_failure is not None
+        assert t._runtime.snapshots.failure is not None
         play(t, 5, "z")
-        assert t._runtime.snapshot_failure is None
+        assert t._runtime.snapshots.failure is None
         assert next(t.storage.snapshots("search")).number == 1111
 
 
@@ -488,7 +488,7 @@ def test_a_snapshot_that_fails_is_tried_again(path: Path, monkeypatch: pytest.Mo
 
 def test_damage_that_postgresql_reports_stops_writes(postgres: Postgres) -> None:
     """After an error of class XX001 (data_corrupted) nothing is acknowledged any more."""
-    with Tournament.create("search", rankers=RANKERS, storage=postgres.empty(), seed=1) as t:
+    with LocalTournament.create("search", rankers=RANKERS, storage=postgres.empty(), seed=1) as t:
         duel = t.ask()
         raising = "DO $$ BEGIN RAISE EXCEPTION 'invalid page in block 7' USING ERRCODE = 'XX001'; END $$"
         with pytest.raises(StorageError, match="invalid page in block 7"):

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-import rankduel as rd
 from rankduel.interleaving import TeamDraftInterleaving
-from rankduel.live import Guardrail, Shown, Signal, Status, storage_at
+from rankduel.live import Guardrail, LocalTournament, Shown, Signal, Status, storage_at
 from rankduel.live.rules.ubi import read_events
 from rankduel.live.storage.contract import Batch, Committed, CounterDelta
 from rankduel.live.storage.transaction import MAX_SIGNALS_PER_DUEL
 from rankduel.service import ServiceSettings, make_app, new_key
 from rankduel.service.http.gateway import Gateway
 from rankduel.service.routes import traffic
+from rankduel.types import Outcome
 from service.asgi import request
 from service.servers import Client, Server, serving
 from service.ubi import event
@@ -27,16 +27,16 @@ def url(tmp_path: Path) -> str:
     return f"sqlite:///{tmp_path}/duels.db"
 
 
-def begin(url: str, **more: Any) -> rd.Tournament:
+def begin(url: str, **more: Any) -> LocalTournament:
     given: dict[str, Any] = {"rankers": ["a", "b", "c"], "seed": 1, "storage": url}
-    return rd.Tournament.create("search", **given | more)
+    return LocalTournament.create("search", **given | more)
 
 
 def signal(query: str, number: int, action: str = "click") -> Signal:
     return Signal(query, action, "d", position=None, time=time.time(), dwell=None, key=f"{action} {number}")
 
 
-def played(url: str, pages: int) -> rd.Tournament:
+def played(url: str, pages: int) -> LocalTournament:
     t = begin(url, guardrails=[Guardrail("error", bound=0.1, minimum=100)])
     duels = [t.ask(f"q{number}") for number in range(pages)]
     t.show_many([(duel, duel.interleave("ab", "cd", 2)) for duel in duels])
@@ -77,7 +77,7 @@ def test_undeclared_actions_cross_no_guardrail(url: str) -> None:
     """60 invented actions on one page are not 60 pages with the declared action `other`."""
     with begin(url, guardrails=[{"action": "other", "bound": 0.02}]) as t:
         duels = [t.ask(f"q{number}") for number in range(170)]
-        t.tell_many([(duel, rd.Outcome.FIRST) for duel in duels[1:]])
+        t.tell_many([(duel, Outcome.FIRST) for duel in duels[1:]])
         t.observe([signal("q0", number, f"invented {number}") for number in range(60)])
         t.run_maintenance()
         assert t.status == "running"
@@ -105,7 +105,7 @@ def test_counters_of_an_older_version_are_folded(url: str) -> None:
     old = {f"{kind} {number}": 1 for number in range(1000) for kind in ("action", "pages with")}
     storage.commit({"search": [CounterDelta(old | {"action click": 2, "pages with click": 1})]})
     storage.close()
-    with rd.Tournament.open("search", storage=url) as t:
+    with LocalTournament.open("search", storage=url) as t:
         assert t.health().signals == {"other": 1000, "click": 2}
         assert len(t.counters()) < 10
 

@@ -10,7 +10,7 @@ import pytest
 
 import rankduel as rd
 from rankduel.cli import main
-from rankduel.live import LiveDuel, Status
+from rankduel.live import LiveDuel, LocalTournament, Status
 from rankduel.live.admin.backup import backup
 from rankduel.live.admin.verify import verify
 from service.servers import Client, serving
@@ -23,11 +23,11 @@ def url(tmp_path: Path) -> str:
     return f"sqlite:///{tmp_path}/duels.db"
 
 
-def begin(url: str, name: str = "search") -> rd.Tournament:
-    return rd.Tournament.create(name, rankers=["a", "b", "c"], storage=url, seed=1, exist_ok=True)
+def begin(url: str, name: str = "search") -> LocalTournament:
+    return LocalTournament.create(name, rankers=["a", "b", "c"], storage=url, seed=1, exist_ok=True)
 
 
-def duel_of_a_new_ranker(t: rd.Tournament) -> LiveDuel:
+def duel_of_a_new_ranker(t: LocalTournament) -> LiveDuel:
     """A duel with a ranker that is not a, b or c."""
     for _ in range(10_000):
         if {(duel := t.ask()).first, duel.second} - set("abc"):
@@ -94,7 +94,7 @@ def test_a_ticket_of_another_duel_with_the_same_id_is_unknown(url: str, tmp_path
 
 def test_a_duel_of_another_tournament_is_unknown(url: str) -> None:
     """What one tournament has issued cannot be told to another, though both are in this process."""
-    with begin(url, "one") as one, rd.Tournament.create("two", rankers=["a", "b"], storage=url) as two:
+    with begin(url, "one") as one, LocalTournament.create("two", rankers=["a", "b"], storage=url) as two:
         one.add_rankers(["d", "e"])
         assert two.tell(duel_of_a_new_ranker(one), FIRST).status is Status.UNKNOWN
         assert [event.kind for event in two.journal()] == ["created"]

@@ -11,7 +11,7 @@ import pytest
 
 import rankduel as rd
 from rankduel.interleaving import Interleaved, ProbabilisticInterleaving, TeamDraftInterleaving
-from rankduel.live import Shown, Signal
+from rankduel.live import LocalTournament, Shown, Signal
 from rankduel.live.rules.guardrails import Guardrail, GuardrailWindow
 from service.servers import Client, serving
 from service.ubi import event
@@ -22,9 +22,9 @@ def url(tmp_path: Path) -> str:
     return f"sqlite:///{tmp_path}/duels.db"
 
 
-def begin(url: str, **more: Any) -> rd.Tournament:
+def begin(url: str, **more: Any) -> LocalTournament:
     given: dict[str, Any] = {"rankers": ["a", "b", "c"], "attribution": {"window": 0.001}, "seed": 1}
-    return rd.Tournament.create("search", storage=url, **given | more)
+    return LocalTournament.create("search", storage=url, **given | more)
 
 
 def sql(url: str, statement: str, *values: Any) -> None:
@@ -149,7 +149,7 @@ def test_the_maintenance_thread_survives_any_failure(
     """A storage step or a tournament that raises anything stops neither the thread nor the others; logged once."""
     with begin(url, expires_after=0.05) as t:
         run_due = t._maintenance.run_due
-        monkeypatch.setattr(t.storage, "rest", lambda: 1 / 0)
+        monkeypatch.setattr(t.storage, "run_maintenance", lambda: 1 / 0)
         monkeypatch.setattr(t._runtime.storage, "leads", lambda _: 1 / 0)
         time.sleep(0.6)
         assert sum("maintenance failed" in record.message for record in caplog.records) <= 2
@@ -163,14 +163,14 @@ def test_sqlite_errors_of_the_storage_step_are_storage_errors(url: str, monkeypa
     """An error of SQLite while the log is folded into the file is raised as StorageError, which the thread survives."""
     with begin(url) as t:
         t.tell(t.ask(), rd.Outcome.FIRST)
-        monkeypatch.setattr("rankduel.live.storage.sqlite._IDLE", 0.0)
+        monkeypatch.setattr("rankduel.live.storage.sqlite._CHECKPOINT_IDLE_SECONDS", 0.0)
         storage: Any = t.storage
         with monkeypatch.context() as patched:
             patched.setattr(storage, "_writer", sqlite3.connect(":memory:"))
             storage._writer.close()
             storage._committed_at = 0.1
             with pytest.raises(rd.StorageError, match="cannot write to"):
-                storage.rest()
+                storage.run_maintenance()
         assert t.tell(t.ask(), rd.Outcome.FIRST).status == "accepted"
 
 

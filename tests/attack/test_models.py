@@ -95,7 +95,7 @@ def test_a_model_that_keeps_a_process_busy_is_given_up(
     program = tmp_path / "loops.py"
     program.write_text("while True: pass\n")
     monkeypatch.setattr(models, "PROGRAM", program)
-    monkeypatch.setattr(models, "SECONDS", 0.5)
+    monkeypatch.setattr(models, "TIMEOUT_SECONDS", 0.5)
     wrong = loaded(text, tmp_path / "endless.txt", trained["lightgbm"])
     assert wrong is not None
     assert "endless.txt" in wrong

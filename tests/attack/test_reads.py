@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from msgspec.json import encode
 
-from rankduel import Outcome, Tournament
+from rankduel import Outcome
 from rankduel.dashboard.leaderboard import INTERVAL_CONFIDENCE, leaderboard
-from rankduel.live import LiveDuel, Standing, View, settings, standings, view_at
+from rankduel.live import LiveDuel, LocalTournament, Standing, View, settings, standings, view_at
 from rankduel.service.app import ROUTES, make_app
 from rankduel.service.auth.keys import LOOPBACK
 from rankduel.service.http.responses import Response
@@ -48,12 +48,12 @@ def url(tmp_path: Path) -> str:
 def test_a_tournament_begins_with_10_000_rankers_at_most(url: str) -> None:
     """The error names the number and the limit."""
     with pytest.raises(ValueError, match=r"at most 10,000 rankers: got 10,001"):
-        Tournament.create("t", rankers=[f"r{i}" for i in range(10_001)], storage=url)
+        LocalTournament.create("t", rankers=[f"r{i}" for i in range(10_001)], storage=url)
 
 
 def test_rankers_that_are_added_count_with_those_that_are_there(url: str) -> None:
     """One more than the limit is refused, whole; exactly the limit is not."""
-    with Tournament.create("t", rankers=["a", "b"], storage=url) as t:
+    with LocalTournament.create("t", rankers=["a", "b"], storage=url) as t:
         with pytest.raises(ValueError, match=r"at most 10,000 rankers: it has 2, and 9,999 more were given"):
             t.add_rankers([f"r{i}" for i in range(9_999)])
         assert t.rankers == ["a", "b"]
@@ -64,7 +64,7 @@ def test_rankers_that_are_added_count_with_those_that_are_there(url: str) -> Non
 
 def test_threads_that_add_at_once_do_not_exceed_the_limit_together(url: str) -> None:
     """Each of eight additions fits alone; only three fit together."""
-    with Tournament.create("t", rankers=["a"], storage=url) as t, ThreadPoolExecutor(8) as threads:
+    with LocalTournament.create("t", rankers=["a"], storage=url) as t, ThreadPoolExecutor(8) as threads:
         adding = [threads.submit(t.add_rankers, [f"r{k}-{i}" for i in range(3_000)]) for k in range(8)]
         assert sum(one.exception(WAIT) is None for one in adding) == 3
         assert len(t.rankers) == 9_001
@@ -84,9 +84,9 @@ def test_over_http_too(url: str) -> None:
 
 def test_a_stored_tournament_with_more_rankers_still_opens(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The limit is for what is begun and added, not for what is there."""
-    Tournament.create("t", rankers=["a", "b", "c"], storage=url).close()
+    LocalTournament.create("t", rankers=["a", "b", "c"], storage=url).close()
     monkeypatch.setattr(settings, "MAX_RANKERS", 2)
-    with Tournament.open("t", storage=url) as t:
+    with LocalTournament.open("t", storage=url) as t:
         assert t.ask().serve == "duel"
         with pytest.raises(ValueError, match="at most 2 rankers: it has 3"):
             t.add_rankers(["d"])
@@ -289,7 +289,7 @@ def called(service: Service, name: str, body: Any = None, /, **given: Any) -> Aw
 
 def served(url: str, test: Callable[[Service], Awaitable[None]]) -> None:
     """Run a test in a service with a tournament of three rankers and twenty outcomes."""
-    with Tournament.create("t", rankers=["a", "b", "c"], storage=url, seed=1) as t:
+    with LocalTournament.create("t", rankers=["a", "b", "c"], storage=url, seed=1) as t:
         t.tell_many([(t.ask(query_id=f"q{i}"), Outcome.FIRST) for i in range(20)])
 
     async def run() -> None:
@@ -401,7 +401,7 @@ def test_a_duel_is_explained_once(url: str, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_reads_that_take_long_do_not_keep_asks_waiting(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """While a leaderboard, a decision, a timeline or pairs are computed, another thread may ask and tell."""
-    with Tournament.create("t", rankers=["a", "b", "c"], storage=url, seed=1) as t, ThreadPoolExecutor(1) as other:
+    with LocalTournament.create("t", rankers=["a", "b", "c"], storage=url, seed=1) as t, ThreadPoolExecutor(1) as other:
         t.tell(t.ask(), Outcome.FIRST)
         for name in ("leaderboard", "decision", "timeline", "preferences"):
 
@@ -451,10 +451,12 @@ def drawn(random: Random, duel: LiveDuel) -> Outcome:
 
 
 @pytest.fixture(params=["CertifiedSparring(delta=0.4)", "MergeRUCB", "SelfSparring", "REX3"])
-def played(request: pytest.FixtureRequest, url: str) -> Iterator[Tournament]:
+def played(request: pytest.FixtureRequest, url: str) -> Iterator[LocalTournament]:
     """A tournament with wins, ties, eliminated, paused and retired rankers."""
     random = Random(1)
-    with Tournament.create("t", rankers=[f"r{i}" for i in range(12)], storage=url, bandit=request.param, seed=1) as t:
+    with LocalTournament.create(
+        "t", rankers=[f"r{i}" for i in range(12)], storage=url, bandit=request.param, seed=1
+    ) as t:
         if request.param.startswith("Certified"):
             t.pause_ranker("r1")
             t.retire("r7")
@@ -464,7 +466,7 @@ def played(request: pytest.FixtureRequest, url: str) -> Iterator[Tournament]:
         yield t
 
 
-def test_the_leaderboard_is_that_of_counting(played: Tournament) -> None:
+def test_the_leaderboard_is_that_of_counting(played: LocalTournament) -> None:
     """Lines, order and pages, for bandits that eliminate and for others."""
     view = played.view()
     expected = plain_leaderboard(view)
@@ -472,7 +474,7 @@ def test_the_leaderboard_is_that_of_counting(played: Tournament) -> None:
     assert [line for at in range(0, 12, 5) for line in standings.leaderboard(view, at, at + 5)] == expected
 
 
-def test_pairs_are_those_of_counting(played: Tournament) -> None:
+def test_pairs_are_those_of_counting(played: LocalTournament) -> None:
     """All pairs that have met, in order, with themselves, too; and pages of them."""
     view = played.view()
     pairs = sorted({(min(pair), max(pair)) for counts in (view.wins, view.ties) for pair in counts})
@@ -503,8 +505,8 @@ def test_readyz_watchers_and_metrics_copy_no_counters(url: str, monkeypatch: pyt
 
     async def test(service: Service) -> None:
         t = await service.tournament("t")
-        monkeypatch.setattr(Tournament, "health", lambda _: pytest.fail("all counters were folded"))
-        monkeypatch.setattr(Tournament, "counters", lambda _: pytest.fail("all counters were copied"))
+        monkeypatch.setattr(LocalTournament, "health", lambda _: pytest.fail("all counters were folded"))
+        monkeypatch.setattr(LocalTournament, "counters", lambda _: pytest.fail("all counters were copied"))
         assert (await called(service, "readyz")).body == b"ok\n"
         assert b'rankduel_duels_total{tournament="t"' in (await called(service, "metrics")).body
         stop = asyncio.Event()

@@ -68,6 +68,7 @@ def service_of(process: "subprocess.Popen[str]") -> int:
     return int(service)
 
 
+@pytest.mark.slow
 def test_it_ends_by_itself_with_the_winner_and_the_report(tmp_path: Path) -> None:
     (tmp_path / "rankduel.toml").write_text("nobody = 'reads this'")
     with playing(FEW, "--seed", "1", cwd=tmp_path) as (process, _):
@@ -88,6 +89,7 @@ def test_it_ends_by_itself_with_the_winner_and_the_report(tmp_path: Path) -> Non
     assert (tmp_path / "results/demo/decision.md").read_text().startswith("# demo\n\nDecided with 95 % certainty: ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("until", ["Ctrl-C", "its service dies"])
 def test_it_is_kept(tmp_path: Path, until: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
@@ -107,6 +109,7 @@ def test_it_is_kept(tmp_path: Path, until: str) -> None:
         assert (process.returncode, errors) == (2, "rankduel: error: the service has ended with code 0\n")
 
 
+@pytest.mark.slow
 def test_drawn_in_place_and_stopped_in_the_middle(tmp_path: Path) -> None:
     shown = r"rankers left +━+ +\d+ of 64 *\r\nduels +[\d,]+ in \d s *\r\nchampion +ranker-\d\d *\r\nharm +pages "
     code, _, received = on_terminal("demo", cwd=tmp_path, stop_at=shown)
@@ -118,6 +121,7 @@ def test_drawn_in_place_and_stopped_in_the_middle(tmp_path: Path) -> None:
     assert not answers(address[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP])
 def test_told_to_end(tmp_path: Path, how: signal.Signals) -> None:
     with playing(COMMAND, cwd=tmp_path) as (process, _):
@@ -126,6 +130,7 @@ def test_told_to_end(tmp_path: Path, how: signal.Signals) -> None:
     assert (process.returncode, errors) == (130, "")
 
 
+@pytest.mark.slow
 def test_a_service_that_dies(tmp_path: Path) -> None:
     with playing(COMMAND, cwd=tmp_path) as (process, _):
         os.kill(service_of(process), signal.SIGKILL)
@@ -133,6 +138,7 @@ def test_a_service_that_dies(tmp_path: Path) -> None:
     assert (process.returncode, errors) == (2, "rankduel: error: the service was killed by signal 9\n")
 
 
+@pytest.mark.slow
 def test_a_port_that_is_taken(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = "127.0.0.1:{1}".format(*taken.getsockname())

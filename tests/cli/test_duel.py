@@ -6,12 +6,14 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from cli.processes import run
 
 DATA = "synthetic(n_queries=40, n_rankers=8, n_documents=20)"
 
 
+@pytest.mark.slow
 def test_what_users_saw(tmp_path: Path) -> None:
     arguments = ("duel", DATA, "--bandit", "MergeDTS", "--bandit", "MultiUCB", "--bandit", "Uniform")
     ran = run(*arguments, "--clicks", "perfect", "--horizon", "2e4", "--runs", "2", cwd=tmp_path)
@@ -37,6 +39,7 @@ def test_what_users_saw(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_regret_with_preferences(tmp_path: Path) -> None:
     assert run("matrix", DATA, "--duels", "1000", "--clicks", "perfect", cwd=tmp_path).returncode == 0
     common = (
@@ -62,6 +65,7 @@ def test_regret_with_preferences(tmp_path: Path) -> None:
     assert row["champions"] == f"{told['condorcet_winner']}:3"
 
 
+@pytest.mark.slow
 def test_bad_input_is_one_line(tmp_path: Path) -> None:
     for arguments, told in [
         ((DATA, "--bandit", "MergeDST"), "unknown bandit 'MergeDST'"),

@@ -5,6 +5,7 @@ import pytest
 from cli.processes import run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

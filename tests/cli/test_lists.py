@@ -25,6 +25,7 @@ def test_problems(tmp_path: Path) -> None:
     assert "bradley_terry(n_arms, spread=1, winner=0.55, seed=0)" in listed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["simulate", "demo", "bandits", "problems"])
 def test_help(tmp_path: Path, command: str) -> None:
     helped = run(command, "--help", cwd=tmp_path)

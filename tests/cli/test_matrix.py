@@ -25,6 +25,7 @@ def letor(path: Path, lines: int = 300) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_summary_and_file(tmp_path: Path) -> None:
     ran = run("matrix", DATA, "--duels", "2e3", "--clicks", "perfect", "-o", "out/P.npz", cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
@@ -49,6 +50,7 @@ def test_json(tmp_path: Path) -> None:
     assert Path(tmp_path / told["matrix"]).exists()
 
 
+@pytest.mark.slow
 def test_letor_files_folders_and_runs(tmp_path: Path) -> None:
     folder = tmp_path / "Fold1"
     folder.mkdir()
@@ -81,6 +83,7 @@ def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return (folder / "P.npz").read_bytes()
 
 
+@pytest.mark.slow
 def test_stopped_by_hand_it_goes_on(tmp_path: Path, uninterrupted: bytes) -> None:
     code, _, received = on_terminal(*LONG, cwd=tmp_path, stop_at=r"[3-9]\d\.\d %.*duels, .*/s, \d+ s left")
     assert code == 130
@@ -95,6 +98,7 @@ def test_stopped_by_hand_it_goes_on(tmp_path: Path, uninterrupted: bytes) -> Non
     assert not part.exists()
 
 
+@pytest.mark.slow
 def test_killed_it_goes_on(tmp_path: Path, uninterrupted: bytes) -> None:
     with start(*LONG, "--jobs", "1", cwd=tmp_path) as process:
         until(lambda: bool(list(tmp_path.glob("P.npz.*.part"))), process)
@@ -106,6 +110,7 @@ def test_killed_it_goes_on(tmp_path: Path, uninterrupted: bytes) -> None:
     assert (tmp_path / "P.npz").read_bytes() == uninterrupted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [

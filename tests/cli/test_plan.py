@@ -13,6 +13,7 @@ ARGUMENTS = ("plan", "--problem", "cycle2", "--daily", "1e4", "--deadline", "3",
 LATE = ("--delay", "Fixed(duels=2000)")
 
 
+@pytest.mark.slow
 def test_every_format_says_the_same_as_the_library(tmp_path: Path) -> None:
     table, text, rows = (run(*ARGUMENTS, *LATE, "--format", form, cwd=tmp_path) for form in ("table", "json", "csv"))
     assert table.returncode == text.returncode == rows.returncode == 0, table.stderr
@@ -35,6 +36,7 @@ def test_a_matrix_file_is_a_problem(tmp_path: Path) -> None:
     assert (report["problem"], report["n_rankers"], report["late"]) == ("mine", 20, None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_it_goes_on_where_it_was(tmp_path: Path, how: signal.Signals) -> None:
     long = [*ARGUMENTS, "--bandit", "MergeDTS(alpha=5)", "--runs", "20", "--jobs", "2"]

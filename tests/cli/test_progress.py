@@ -39,6 +39,7 @@ def test_a_bar_on_a_terminal(tmp_path: Path) -> None:
     assert "\x1b[?25h" in received  # the cursor is back
 
 
+@pytest.mark.slow
 def test_results_go_to_stdout_only(tmp_path: Path) -> None:
     arguments = ("simulate", "cycle2", "--horizon", "1000", "--runs", "6", "--format", "json")
     code, stdout, received = on_terminal(*arguments, cwd=tmp_path, stdout_too=False)
@@ -51,6 +52,7 @@ def test_results_go_to_stdout_only(tmp_path: Path) -> None:
     assert re.match(r"6 of 6 runs, 6k duels, [\d.]+[kM]?/s, done in \d+ s\n", lines.stderr)
 
 
+@pytest.mark.slow
 def test_without_rich_a_terminal_gets_lines(tmp_path: Path) -> None:
     arguments = ("simulate", "cycle2", "--horizon", "1000", "--runs", "6")
     code, _, received = on_terminal(*arguments, cwd=tmp_path, without="rich")

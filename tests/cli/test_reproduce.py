@@ -28,6 +28,7 @@ def test_the_list(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_a_question(tmp_path: Path) -> None:
     ran = run(*QUICK, cwd=tmp_path, without="matplotlib")
     assert ran.returncode == 0, ran.stderr
@@ -45,6 +46,7 @@ def test_a_question(tmp_path: Path) -> None:
     assert again.stdout == ran.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "warning"),
     [
@@ -77,6 +79,7 @@ def test_experiments_with_a_name(tmp_path: Path) -> None:
     assert "| twins(n_arms=20, copies=2) | CertifiedSparring, tolerance=0.01 |" in ran.stdout
 
 
+@pytest.mark.slow
 def test_interrupted_it_goes_on_where_it_was(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text(SPEC)
     command = ("bench", "mine.toml", "--jobs", "2", "--out", "out")
@@ -96,6 +99,7 @@ def test_interrupted_it_goes_on_where_it_was(tmp_path: Path) -> None:
     assert "mine" in (tmp_path / "out" / "report.html").read_text()
 
 
+@pytest.mark.slow
 def test_two_processes_on_one_folder_give_what_one_gives(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text(SPEC)
     command = ("bench", "mine.toml", "--jobs", "2", "--out")

@@ -21,6 +21,7 @@ def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "results"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_what_is_finished_is_kept_and_only_the_rest_computed(
     tmp_path: Path, uninterrupted: Path, how: signal.Signals
@@ -47,6 +48,7 @@ def test_what_is_finished_is_kept_and_only_the_rest_computed(
     assert products(results) == products(uninterrupted)
 
 
+@pytest.mark.slow
 def test_killed_again_and_again_it_comes_to_the_same_end(tmp_path: Path, uninterrupted: Path) -> None:
     results = tmp_path / "results"
     for goal in (1, 3, 5):
@@ -56,6 +58,7 @@ def test_killed_again_and_again_it_comes_to_the_same_end(tmp_path: Path, uninter
     assert products(results) == products(uninterrupted)
 
 
+@pytest.mark.slow
 def test_two_processes_share_a_folder(tmp_path: Path, uninterrupted: Path) -> None:
     reports = []
     with start(*LONG, cwd=tmp_path) as one, start(*LONG, cwd=tmp_path) as two:
@@ -69,6 +72,7 @@ def test_two_processes_share_a_folder(tmp_path: Path, uninterrupted: Path) -> No
     assert "10 of 10 runs (10 reused)" in run(*LONG, cwd=tmp_path).stderr
 
 
+@pytest.mark.slow
 def test_a_finished_plan_says_the_same_again(uninterrupted: Path) -> None:
     once, twice = (run(*LONG, cwd=uninterrupted.parent, without="matplotlib") for _ in range(2))
     assert once.stdout == twice.stdout

@@ -60,6 +60,7 @@ def play(storage: str, duels: int) -> None:
             time.sleep(0.01)
 
 
+@pytest.mark.slow
 def test_from_nothing_to_a_service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = run("init", cwd=tmp_path)
     assert made.returncode == 0, made.stderr
@@ -254,6 +255,7 @@ def test_one_clear_line_and_nothing_written(tmp_path: Path, arguments: str, mess
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_without_the_extra(tmp_path: Path) -> None:
     ran = run("serve", "--storage", "sqlite:///x.db", cwd=tmp_path, without="uvicorn")
     assert ran.returncode == 2

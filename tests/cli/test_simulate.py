@@ -12,6 +12,7 @@ from cli.processes import finished, products, run
 TWO = ("--bandit", "MergeDTS", "--bandit", "MergeRUCB(alpha=0.26, batch_size=4)", "--horizon", "1e5", "--runs", "4")
 
 
+@pytest.mark.slow
 def test_every_format_says_the_same(tmp_path: Path) -> None:
     table, text, rows = (
         run("simulate", "cycle2", *TWO, "--seed", "1", "--format", form, cwd=tmp_path, without="matplotlib")
@@ -44,6 +45,7 @@ def test_every_format_says_the_same(tmp_path: Path) -> None:
         assert (curves["regret"][1] == [each.regret for each in runs]).all()
 
 
+@pytest.mark.slow
 def test_the_number_of_jobs_changes_nothing(tmp_path: Path) -> None:
     for jobs in ("1", "2"):
         assert run("simulate", "cycle2", *TWO, "--jobs", jobs, "--out", f"jobs{jobs}", cwd=tmp_path).returncode == 0
@@ -52,6 +54,7 @@ def test_the_number_of_jobs_changes_nothing(tmp_path: Path) -> None:
     assert one == two
 
 
+@pytest.mark.slow
 def test_more_runs_and_bandits_compute_only_what_is_new(tmp_path: Path) -> None:
     run("simulate", "cycle2", "--horizon", "1e4", "--runs", "3", cwd=tmp_path, without="matplotlib")
     old = finished(tmp_path / "results")
@@ -66,6 +69,7 @@ def test_more_runs_and_bandits_compute_only_what_is_new(tmp_path: Path) -> None:
     assert old.items() <= new.items()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [
@@ -83,6 +87,7 @@ def test_a_changed_parameter_never_reuses_an_old_run(tmp_path: Path, change: tup
     assert len(finished(tmp_path / "results")) == 4
 
 
+@pytest.mark.slow
 def test_late_feedback_is_told(tmp_path: Path) -> None:
     arguments = ("simulate", "cycle2", "--horizon", "1e4", "--runs", "2", "--delay", "Fixed(duels=99, in_flight=50)")
     table, text = (run(*arguments, "--format", form, cwd=tmp_path, without="matplotlib") for form in ("table", "json"))
@@ -93,6 +98,7 @@ def test_late_feedback_is_told(tmp_path: Path) -> None:
     assert report["bandits"][0]["waited"] == pytest.approx(0.5, abs=0.01)
 
 
+@pytest.mark.slow
 def test_a_damaged_run_is_computed_again(tmp_path: Path) -> None:
     arguments = ("simulate", "cycle2", "--horizon", "1e4", "--runs", "4")
     run(*arguments, cwd=tmp_path)
@@ -109,6 +115,7 @@ def test_a_damaged_run_is_computed_again(tmp_path: Path) -> None:
     assert products(tmp_path / "results") == intact
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".txt", ".csv", ".npy", ".npz", ".txt.gz"])
 def test_a_problem_may_be_a_file(tmp_path: Path, suffix: str) -> None:
     rd.problems.cycle2().save(tmp_path / f"circle{suffix}")
@@ -131,6 +138,7 @@ def test_a_problem_may_be_a_file(tmp_path: Path, suffix: str) -> None:
     assert (tmp_path / report["curves"]).name.startswith("circle-")
 
 
+@pytest.mark.slow
 def test_without_a_condorcet_winner_there_is_copeland_regret(tmp_path: Path) -> None:
     rd.PreferenceMatrix.from_array([[0.5, 0.9, 0.1], [0.1, 0.5, 0.9], [0.9, 0.1, 0.5]]).save(tmp_path / "stone.csv")
     arguments = ("simulate", "stone.csv", "--bandit", "SelfSparring", "--horizon", "1000", "--runs", "2")
@@ -140,6 +148,7 @@ def test_without_a_condorcet_winner_there_is_copeland_regret(tmp_path: Path) -> 
     assert run(*arguments, "--regret", "copeland", cwd=tmp_path, without="matplotlib").returncode == 0
 
 
+@pytest.mark.slow
 def test_a_single_run_has_no_error_and_a_single_arm_no_regret(tmp_path: Path) -> None:
     arguments = ("--horizon", "1", "--runs", "1", "--format", "json")
     ran = run("simulate", "bradley_terry(n_arms=1)", *arguments, cwd=tmp_path)
@@ -148,6 +157,7 @@ def test_a_single_run_has_no_error_and_a_single_arm_no_regret(tmp_path: Path) ->
     assert (bandit["regret"], bandit["regret_error"], bandit["found"], bandit["converged_at"]) == (0, None, 1, 0)
 
 
+@pytest.mark.slow
 def test_without_matplotlib_all_but_the_plot_is_there(tmp_path: Path) -> None:
     ran = run("simulate", "cycle2", "--horizon", "1000", "--runs", "2", cwd=tmp_path, without="matplotlib")
     assert ran.returncode == 0, ran.stderr

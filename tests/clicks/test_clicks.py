@@ -83,6 +83,7 @@ def test_law_of_clicks(stops: str) -> None:
 tables = st.lists(st.tuples(st.fractions(0, 1), st.fractions(0, 1)), min_size=1, max_size=4)
 
 
+@pytest.mark.slow
 @given(tables, st.data())
 def test_expectations_are_those_of_the_enumeration(table: list[tuple[Fraction, Fraction]], data: st.DataObject) -> None:
     grades = data.draw(st.lists(st.integers(0, len(table) - 1), max_size=4))

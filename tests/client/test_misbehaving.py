@@ -89,6 +89,7 @@ def adds_up(counters: Counters) -> bool:
     return counters.asks == ends and counters.queued == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LATE)
 def test_late(name: str) -> None:
     with serving(LATE[name]) as server, asking(server.url) as client:
@@ -100,6 +101,7 @@ def test_late(name: str) -> None:
         assert counters.rested >= 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FAILED)
 def test_failed(name: str) -> None:
     with serving(FAILED[name]) as server, asking(server.url, deadline=2.0) as client:  # the failure comes first
@@ -120,6 +122,7 @@ def test_without_end(name: str) -> None:
         assert counters.answered == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused(name: str) -> None:
     with serving(REFUSED[name]) as server, asking(server.url, deadline=2.0) as client:
@@ -201,6 +204,7 @@ def test_many_threads_at_a_hanging_server() -> None:
         assert counters.late < 100  # the others were spared
 
 
+@pytest.mark.slow
 def test_a_rest_costs_nothing_and_ends() -> None:
     state = {"well": False}
 

@@ -1,6 +1,5 @@
-"""A tournament of the real service has the face of one in process, and does the same."""
+"""A tournament of the real service does the same as one in this process (more: `live/test_tournament_protocol.py`)."""
 
-import inspect
 import signal
 import threading
 from collections.abc import Iterator
@@ -22,18 +21,6 @@ from rankduel.live.rules.signals import Shown, Signal
 
 RANKERS = ["bm25", "ltr", "neural", "a/b c:d?é"]
 MADE: dict[str, Any] = {"rankers": RANKERS, "seed": 7, "baseline": "bm25", "interleaving": "probabilistic(tau=2)"}
-# For whoever keeps a tournament in this process.
-CLOCKWORK = {"ask_now", "check_same", "counters", "counters_version", "durable_counts", "maintenance_failure"}
-CLOCKWORK |= {"run_maintenance", "seed_of"}
-CLOCKWORK |= {
-    "audit",
-    "failing",
-    "known",
-    "number",
-    "snapshot",
-    "told_since",
-    "view",
-}  # for the service and its dashboard
 LIST_A, LIST_B = ["d1", "d2", "d3", "d4"], ["d4", "d1", "d5", "d2"]
 
 
@@ -41,24 +28,6 @@ LIST_A, LIST_B = ["d1", "d2", "d3", "d4"], ["d4", "d1", "d5", "d2"]
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with running(f"sqlite:///{tmp_path_factory.mktemp('service')}/duels.db") as url:
         yield url
-
-
-def test_the_same_face() -> None:
-    def face(cls: type) -> dict[str, object]:
-        members = inspect.getmembers_static(cls)
-        return {name: value for name, value in members if not name.startswith("_") and name not in CLOCKWORK}
-
-    here, there = face(Tournament), face(RemoteTournament)
-    assert set(here) == set(there)
-    for name, value in here.items():
-        if inspect.isfunction(value):
-            parameters = inspect.signature(value).parameters
-            found = inspect.signature(getattr(RemoteTournament, name)).parameters
-            assert [(each.name, each.kind, each.default) for each in parameters.values()] == [
-                (each.name, each.kind, each.default) for each in found.values()
-            ], name
-        else:
-            assert type(value) is type(there[name]), name
 
 
 def play(t: Tournament) -> list[object]:
@@ -164,6 +133,7 @@ def test_a_bad_service_is_a_storage_error(behaves: servers.Behaviour, told: str)
             t.decision()
 
 
+@pytest.mark.slow
 def test_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from rankduel.live import storage_at  # noqa: PLC0415
     from rankduel.service import new_key  # noqa: PLC0415
@@ -231,6 +201,7 @@ def test_the_ten_lines_of_the_page(service: str, tmp_path: Path) -> None:
         assert (t.counts.issued, t.counts.told) == (1, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
 def test_a_restart_of_the_service(tmp_path: Path, end: signal.Signals) -> None:
     # While it is away users see the baseline, and what is told waits for it. Tickets vouch for asks that were lost.

@@ -28,8 +28,8 @@ PAGE = TeamDraftInterleaving().interleave(["a", "b", "c"], ["c", "d"], k=3, seed
 @pytest.fixture(autouse=True)
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Attempts follow each other quickly."""
-    monkeypatch.setattr(outbox, "_FIRST_PAUSE", 0.01)
-    monkeypatch.setattr(outbox, "_LONGEST_PAUSE", 0.05)
+    monkeypatch.setattr(outbox, "_FIRST_PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(outbox, "_MAX_PAUSE_SECONDS", 0.05)
 
 
 @pytest.fixture
@@ -142,7 +142,7 @@ def test_kinds_that_alternate_make_batches_too(service: Server) -> None:
 def test_large_items_make_small_batches(service: Server) -> None:
     with Client(service.url, "search") as client:
         for number in range(10):
-            client.tell(f"1-{number}", clicks=["x" * 200_000])
+            client.tell(f"1-{number}", clicks=["x" * 200_000], shown=PAGE)
         assert client.flush()
     assert max(len(body) for _, body in service.requests) < 600_000
     assert len(told(service)) == 10
@@ -313,6 +313,7 @@ def test_the_end_of_a_program_sends_what_is_left(service: Server) -> None:
     assert len(told(service)) == 50
 
 
+@pytest.mark.slow
 def test_the_end_of_a_program_waits_for_the_slowest_client_only(service: Server) -> None:
     with serving(servers.hangs) as hanging:
         code = f"""
@@ -326,6 +327,7 @@ for client in clients:
         assert len(told(service)) == 4
 
 
+@pytest.mark.slow
 def test_the_end_of_a_program_does_not_wait_for_ever() -> None:
     with serving(servers.hangs) as server:
         script = SCRIPT.format(url=server.url)
@@ -337,20 +339,21 @@ def test_the_end_of_a_program_does_not_wait_for_ever() -> None:
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda c: c.ask(7), TypeError, "query_id must be a string, got 7"),
+        (lambda c: c.ask(7), ValueError, "query_id must be 1 to 200 printable characters, got 7"),
         (lambda c: c.ask("q" * 201), ValueError, "query_id must be 1 to 200 printable characters"),
         (lambda c: c.ask("q", "a\nb"), ValueError, "client_id must be 1 to 200 printable characters"),
         (lambda c: c.tell("1-1"), TypeError, "outcome must be Outcome.FIRST"),
         (lambda c: c.tell("1-1", True), TypeError, "outcome must be Outcome.FIRST"),
         (lambda c: c.tell(None, Outcome.TIE), TypeError, "duel must be what ask"),
         (lambda c: c.tell("1-1", Outcome.TIE, clicks=[]), ValueError, "either the outcome or the clicks"),
-        (lambda c: c.tell("1-1", clicks="doc-7"), TypeError, "clicks must be a list of documents, got 'doc-7'"),
-        (lambda c: c.tell("1-1", clicks=[{"a"}]), TypeError, "not JSON serializable"),
-        (lambda c: c.tell("1-1", clicks=["x" * 300_000]), ValueError, "too many to send"),
+        (lambda c: c.tell("1-1", clicks="doc-7"), TypeError, "clicks must be a list, got 'doc-7'"),
+        (lambda c: c.tell("1-1", clicks=["a"]), ValueError, "clicks are credited on a page"),
+        (lambda c: c.tell("1-1", clicks=[{"a"}], shown=PAGE), TypeError, "not JSON serializable"),
+        (lambda c: c.tell("1-1", clicks=["x" * 300_000], shown=PAGE), ValueError, "too many to send"),
         (lambda c: c.show("1-1"), ValueError, "which page was shown"),
         (lambda c: c.show("1-1", {"documents": []}), TypeError, "a page is what duel.interleave"),
         (lambda c: c.observe(CLICK), TypeError, "seen must be a list"),
-        (lambda c: c.observe([{"action": "click"}]), TypeError, "what was seen is a Signal or Shown"),
+        (lambda c: c.observe([{"action": "click"}]), TypeError, "seen must be a list of Signal and Shown"),
         (lambda c: c.observe([CLICK, CLICK._replace(query_id="")]), ValueError, "query_id must be 1 to 200"),
         (lambda c: c.flush("soon"), ValueError, "timeout must be a number of seconds"),
     ],

@@ -120,6 +120,7 @@ def test_repr_and_parameters(make: Factory) -> None:
     assert (again.n_arms, again.seed) == (9, 2**80)
 
 
+@pytest.mark.slow
 @EACH
 @pytest.mark.parametrize("best", [0, 7])
 def test_finds_the_best(make: Factory, best: int) -> None:

@@ -48,6 +48,7 @@ def certified(name: str) -> Factory:
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("check", CHECKS)
 @pytest.mark.parametrize("name", ["MergeDTS", "MergeRUCB", "SelfSparring", "DTS", "Uniform"])
 def test_certified(name: str, check: str) -> None:
@@ -58,18 +59,21 @@ def test_certified(name: str, check: str) -> None:
 PARAMETERS = [small_merge_dts, small_merge_rucb, fixed_rex3, fixed_exp3, bold_rmed1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factory", PARAMETERS)
 def test_with_other_parameters(factory: Factory) -> None:
     """Many batches, many merges, a fixed share of exploration: what the defaults do not reach with few arms."""
     check_bandit(factory)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("check", CHECKS)
 @pytest.mark.parametrize("bandit", [Wins, KnockOut])
 def test_a_bandit_in_plain_python(bandit: Factory, check: str) -> None:
     CHECKS[check](bandit)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("bandit", "check", "says"), WRONG, ids=[f"{bandit.__name__}-{check}" for bandit, check, _ in WRONG]
 )

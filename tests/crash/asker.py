@@ -8,13 +8,13 @@ from itertools import count
 from time import monotonic
 from typing import Any
 
-from rankduel.live import Tournament
+from rankduel.live import LocalTournament
 from rankduel.live.storage.contract import Batch, Committed
 from rankduel.types import Outcome
 
 
 def main(url: str, notes: str, seed: int) -> None:
-    t = Tournament.create("site", rankers=["a", "b", "c"], storage=url, seed=1, exist_ok=True)
+    t = LocalTournament.create("site", rankers=["a", "b", "c"], storage=url, seed=1, exist_ok=True)
     file = os.open(notes, os.O_WRONLY | os.O_APPEND | os.O_CREAT)  # what is written survives the process
     commit = t.storage.commit
 
@@ -30,7 +30,7 @@ def main(url: str, notes: str, seed: int) -> None:
     print("asking", flush=True)
 
 
-def ask(t: Tournament, file: int, name: str) -> None:
+def ask(t: LocalTournament, file: int, name: str) -> None:
     for number in count():
         duel = t.ask(f"{name}.{number}")
         note(file, query=f"{name}.{number}", id=duel.id, ticket=duel.ticket, asked=monotonic())

@@ -7,7 +7,7 @@ import threading
 from itertools import count
 
 from rankduel.live import LiveDuel, Tournament
-from rankduel.live.runtime import runtime
+from rankduel.live.runtime import snapshots
 from rankduel.types import Outcome
 
 RANKERS = [f"ranker {number}" for number in range(12)]
@@ -15,7 +15,7 @@ THREADS = 4
 
 
 def main(url: str, notes: str, seed: int) -> None:
-    runtime.SNAPSHOT_INTERVAL_EVENTS = 150
+    snapshots.SNAPSHOT_INTERVAL_EVENTS = 150
     t = Tournament.create("site", rankers=RANKERS, storage=url, seed=1, exist_ok=True)
     file = os.open(notes, os.O_WRONLY | os.O_APPEND | os.O_CREAT)  # what is written survives the process
     threads = [threading.Thread(target=play, args=(t, file, f"{seed}.{number}")) for number in range(THREADS)]

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from live.learning import learnt
-from rankduel.live import Tournament
+from rankduel.live import LocalTournament
 from rankduel.live.runtime.state import State
 from rankduel.types import Outcome
 
@@ -50,7 +50,7 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, str
 
 def test_everything_acknowledged_is_there_once(killed: tuple[str, dict[str, str]]) -> None:
     url, acknowledged = killed
-    with Tournament.open("site", storage=url) as t:
+    with LocalTournament.open("site", storage=url) as t:
         events = list(t.journal())
         told = {event.body["duel"]: event.body["outcome"] for event in events if event.kind == "told"}
         kinds = Counter(event.kind for event in events)
@@ -66,7 +66,7 @@ def test_everything_acknowledged_is_there_once(killed: tuple[str, dict[str, str]
 
 def test_replay_and_snapshots_give_the_same_bandit(killed: tuple[str, dict[str, str]]) -> None:
     url, _ = killed
-    with Tournament.open("site", storage=url) as t:
+    with LocalTournament.open("site", storage=url) as t:
         load_state = t._state
         assert len(list(t.storage.snapshots("site"))) == 2
         assert learnt(State.replay(t.journal())) == learnt(load_state)

@@ -404,7 +404,16 @@ def test_the_first_paint_of_a_large_tournament_takes_less_than_a_second_of_the_s
         assert client.get("/livez").status == 200
         begun = time.perf_counter()
         assert client.get("/t/large", Accept="text/html").status == 200
-        for file in ("app.js", "style.css", "overview.js", "chart.js", "dom.js", "api.js", "components.js", "format.js"):
+        for file in (
+            "app.js",
+            "style.css",
+            "overview.js",
+            "chart.js",
+            "dom.js",
+            "api.js",
+            "components.js",
+            "format.js",
+        ):
             assert client.get(f"/assets/{file}").status == 200
         client.get("/v1/session")
         seen = client.get("/v1/tournaments/large/overview").body

@@ -6,7 +6,7 @@ from playwright.sync_api import Browser, expect
 from dashboard.browsers import window
 from dashboard.tournaments import names, play, show
 from postgres.server import running
-from rankduel.live import Tournament
+from rankduel.live import LocalTournament
 from service.servers import serving
 
 PAGES = ("", "/timeline", "/leaderboard", "/preferences", "/batches", "/duels/1-1001", "/health", "/decision")
@@ -15,7 +15,7 @@ PAGES = ("", "/timeline", "/leaderboard", "/preferences", "/batches", "/duels/1-
 def test_the_dashboard_on_postgresql(browser: Browser) -> None:
     with running() as database:
         url = database.empty()
-        with Tournament.create("t", rankers=names(8), storage=url, baseline="ranker-3", seed=1) as t:
+        with LocalTournament.create("t", rankers=names(8), storage=url, baseline="ranker-3", seed=1) as t:
             play(t, 1_000, np.linspace(3, 0, 8))
             show(t, "q-1", told=True)
         with serving(url, keys_every=0.2) as server, window(browser, server.port) as visitor:

@@ -29,16 +29,18 @@ from rankduel.dashboard import (
 )
 from rankduel.dashboard.leaderboard import interval
 from rankduel.dashboard.ratings import Ratings
-from rankduel.live import DuelRow, Event, Tournament, view_at
+from rankduel.live import DuelRow, Event, LocalTournament, view_at
 
 TRUE = np.linspace(1, 0, 12)
 
 
 @pytest.fixture(scope="module")
-def t(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tournament]:
+def t(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalTournament]:
     """Twelve rankers, some of them out, with ties and duels of a ranker with itself."""
     url = f"sqlite:///{tmp_path_factory.mktemp('reports')}/duels.db"
-    with Tournament.create("t", rankers=names(12), storage=url, baseline="ranker-6", bandit="Uniform", seed=1) as t:
+    with LocalTournament.create(
+        "t", rankers=names(12), storage=url, baseline="ranker-6", bandit="Uniform", seed=1
+    ) as t:
         play(t, 6_000, TRUE.tolist())
         t.tell_many([(duel, rd.Outcome.TIE) for duel in t.ask_many([(None, None)] * 100)])
         t.pause("a | b", by="ann")
@@ -46,7 +48,7 @@ def t(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tournament]:
         yield t
 
 
-def test_a_view_has_the_numbers_of_the_tournament(t: Tournament) -> None:
+def test_a_view_has_the_numbers_of_the_tournament(t: LocalTournament) -> None:
     view = t.view()
     assert t.view() is view  # nothing has happened
     met = [
@@ -65,7 +67,7 @@ def test_a_view_has_the_numbers_of_the_tournament(t: Tournament) -> None:
 def test_a_ranker_goes_when_the_evidence_is_enough(tmp_path: Path, tolerance: float | None) -> None:
     """With a tolerance it takes more where many are left: by 2 / delta alone, many that stay would be beyond it."""
     url = f"sqlite:///{tmp_path}/duels.db"
-    with Tournament.create("t", rankers=names(12), storage=url, delta=0.05, tolerance=tolerance, seed=1) as t:
+    with LocalTournament.create("t", rankers=names(12), storage=url, delta=0.05, tolerance=tolerance, seed=1) as t:
         view = t.view()
         assert view.enough == pytest.approx(math.log(20 if tolerance is None else 2 * 12 * 20))
         while len(view.alive) == 12:
@@ -79,7 +81,7 @@ def test_a_ranker_goes_when_the_evidence_is_enough(tmp_path: Path, tolerance: fl
         assert view.evidence[gone] >= before.enough
 
 
-def test_the_audit_is_the_journal_without_outcomes(t: Tournament) -> None:
+def test_the_audit_is_the_journal_without_outcomes(t: LocalTournament) -> None:
     others = [event for event in t.journal() if event.kind != "told"]
     assert t.audit() == others[::-1]
     assert t.audit(limit=1, before=others[-1].number) == [others[-2]]
@@ -88,7 +90,7 @@ def test_the_audit_is_the_journal_without_outcomes(t: Tournament) -> None:
         assert t.told_since(moment) == sum(time >= moment for time in times)
 
 
-def test_ratings_find_the_truth_and_harm_is_measured_against_the_baseline(t: Tournament) -> None:
+def test_ratings_find_the_truth_and_harm_is_measured_against_the_baseline(t: LocalTournament) -> None:
     view = t.view()
     rated = ratings(view)
     assert np.abs((rated.means - rated.means.mean()) - (TRUE - TRUE.mean())).max() < 0.25
@@ -102,7 +104,7 @@ def test_ratings_find_the_truth_and_harm_is_measured_against_the_baseline(t: Tou
     assert harm(unknown, rated) is None
 
 
-def test_a_grid_holds_every_duel_between_its_groups(t: Tournament) -> None:
+def test_a_grid_holds_every_duel_between_its_groups(t: LocalTournament) -> None:
     view = t.view()
     order = [view.names.index(line.ranker) for line in leaderboard(view)]
     wins = np.zeros((12, 12), int)
@@ -157,7 +159,7 @@ def test_a_forecast_is_near_what_happens(tmp_path: Path) -> None:
             if count
         }
         real = rd.simulate(bandit, truth, horizon=10**7, seed=100 + seed).converged_at
-        with Tournament.create("t", rankers=names(16), storage=f"sqlite:///{tmp_path}/{seed}.db") as t:
+        with LocalTournament.create("t", rankers=names(16), storage=f"sqlite:///{tmp_path}/{seed}.db") as t:
             rated = ratings(replace(t.view(), wins=wins))
         found = forecast(rd.CertifiedSparring, kept, rated, told=told)
         assert real
@@ -175,7 +177,7 @@ def test_a_forecast_does_not_take_for_ever() -> None:
 
 def test_sentences(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/duels.db"
-    with Tournament.create("t", rankers=names(3), storage=url, delta=0.05, seed=1) as t:
+    with LocalTournament.create("t", rankers=names(3), storage=url, delta=0.05, seed=1) as t:
         assert summary_sentence(t.view(), None, 0) == "Not a single outcome yet: 3 of 3 rankers remain."
         t.tell(t.ask(), rd.Outcome.FIRST)
         view, lead = t.view(), t.champion
@@ -201,7 +203,9 @@ def test_sentences(tmp_path: Path) -> None:
 def test_why_two_rankers_met(bandit: str, tmp_path: Path) -> None:
     """What is said was so when the duel was asked for, whatever has happened since."""
     assert "choice of" not in selection_rule(bandit)
-    with Tournament.create("t", rankers=names(6), storage=f"sqlite:///{tmp_path}/duels.db", bandit=bandit, seed=1) as t:
+    with LocalTournament.create(
+        "t", rankers=names(6), storage=f"sqlite:///{tmp_path}/duels.db", bandit=bandit, seed=1
+    ) as t:
         play(t, 500, np.linspace(1, 0, 6))
         before = t.view()
         duel = min(t.ask_many([(None, None)] * 200), key=lambda duel: duel.first == duel.second)
@@ -231,7 +235,7 @@ def test_why_two_rankers_met(bandit: str, tmp_path: Path) -> None:
 
 
 def test_a_nemesis_is_named_where_it_is_one(tmp_path: Path) -> None:
-    with Tournament.create("t", rankers=names(3), storage=f"sqlite:///{tmp_path}/duels.db", seed=1) as t:
+    with LocalTournament.create("t", rankers=names(3), storage=f"sqlite:///{tmp_path}/duels.db", seed=1) as t:
         view = replace(t.view(), told=100, wins={(0, 1): 9, (1, 0): 3, (2, 1): 30, (1, 2): 28, (2, 0): 1})
     clearly, hardly = (DuelRow(1, 1, None, None, first, 1, None, None, 0.0, 1.0) for first in (0, 2))
     assert "Nobody that was left had beaten ranker-1 more clearly than ranker-0." in explain_duel(view, clearly)
@@ -241,7 +245,7 @@ def test_a_nemesis_is_named_where_it_is_one(tmp_path: Path) -> None:
     assert "Both choices fell on ranker-0, which met itself." in alone
 
 
-def test_sides_that_are_not_even_are_found(t: Tournament) -> None:
+def test_sides_that_are_not_even_are_found(t: LocalTournament) -> None:
     """The p-value of even sides, looked at after each of 5,000 duels, is ever below 0.02 in 2 % of 300 runs at most.
 
     More than 22 would happen once in 10^6. A p-value that is good at one time only is below it in far more of them.
@@ -266,7 +270,7 @@ def test_sides_that_are_not_even_are_found(t: Tournament) -> None:
     assert p(2_750, 5_000) < 1e-6
 
 
-def test_lights(t: Tournament) -> None:
+def test_lights(t: LocalTournament) -> None:
     view, well = t.view(), t.health()
     assert health_status(view, well).state == "good"
     assert health_status(view, replace(well, failure="OSError: disk full")).state == "bad"
@@ -288,7 +292,7 @@ def test_lights(t: Tournament) -> None:
 def test_a_report_is_markdown_whatever_the_names_are(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/duels.db"
     odd = ["a|b", "`code`", "<script>"]
-    with Tournament.create("*t* | [x](y)", rankers=odd, storage=url, seed=1) as t:
+    with LocalTournament.create("*t* | [x](y)", rankers=odd, storage=url, seed=1) as t:
         play(t, 500, [0.0, 0.0, 0.0])
         made = report(t)
         text = markdown(made)

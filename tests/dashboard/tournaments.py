@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 import rankduel as rd
-from rankduel.live import Tournament, storage_at
+from rankduel.live import LocalTournament, storage_at
 from rankduel.live.runtime.state import State
 from rankduel.service import new_key
 
@@ -17,7 +17,7 @@ def names(n: int) -> list[str]:
     return [f"ranker-{number}" for number in range(n)]
 
 
-def play(t: Tournament, duels: int, utilities: Sequence[float] | npt.NDArray[np.float64], seed: int = 0) -> None:
+def play(t: LocalTournament, duels: int, utilities: Sequence[float] | npt.NDArray[np.float64], seed: int = 0) -> None:
     """Users who prefer rankers of a high utility."""
     random = np.random.default_rng(seed)
     for _ in range(0, duels, 500):
@@ -35,7 +35,7 @@ def play(t: Tournament, duels: int, utilities: Sequence[float] | npt.NDArray[np.
         )
 
 
-def show(t: Tournament, query: str, *, told: bool) -> None:
+def show(t: LocalTournament, query: str, *, told: bool) -> None:
     """A duel with a page and a click."""
     duel = t.ask(query_id=query)
     page = duel.interleave(["d1", "d2", "d3", "d4"], ["d4", "d3", "d5", "d1"], k=4)
@@ -48,17 +48,21 @@ def show(t: Tournament, query: str, *, told: bool) -> None:
 def some(url: str) -> None:
     """One of each kind."""
     spread = np.linspace(1.5, 0, 5)
-    with Tournament.create("finished", rankers=names(5), storage=url, baseline="ranker-4", delta=0.05, seed=1) as t:
+    with LocalTournament.create(
+        "finished", rankers=names(5), storage=url, baseline="ranker-4", delta=0.05, seed=1
+    ) as t:
         play(t, 20_000, spread)
         assert t.winner == "ranker-0"
-    with Tournament.create("running", rankers=names(136), storage=url, baseline="ranker-9", delta=0.05, seed=1) as t:
+    with LocalTournament.create(
+        "running", rankers=names(136), storage=url, baseline="ranker-9", delta=0.05, seed=1
+    ) as t:
         play(t, 10_000, np.linspace(1.0, 0, 136))
         show(t, "q-1", told=False)
         show(t, "q-2", told=True)
         t.configure(share=0.5, reason="a careful begin", by="ann")
         assert 1 < len(t.decision().left) < 136
-    Tournament.create("empty", rankers=names(12), storage=url, seed=1).close()
-    with Tournament.create("paused", rankers=names(40), storage=url, bandit="MergeDTS", seed=1) as t:
+    LocalTournament.create("empty", rankers=names(12), storage=url, seed=1).close()
+    with LocalTournament.create("paused", rankers=names(40), storage=url, bandit="MergeDTS", seed=1) as t:
         play(t, 5_000, np.linspace(2, 0, 40))
         t.pause("a release", by="ann")
 
@@ -75,7 +79,7 @@ def keys(url: str) -> dict[str, str]:
 def a_million(url: str) -> None:
     """136 rankers, 10^6 outcomes, and nobody is out: the journal is written by hand, and the state beside it."""
     n = 10**6
-    with Tournament.create("large", rankers=names(136), storage=url, baseline="ranker-0", seed=1) as t:
+    with LocalTournament.create("large", rankers=names(136), storage=url, baseline="ranker-0", seed=1) as t:
         created = next(t.journal())
         storage = t.storage
         state = State.replay([created])

@@ -175,6 +175,7 @@ load_letor(sys.argv[1], cache=sys.argv[2])
     assert load_letor(file, cache=cache) == load_letor(file, cache=False)
 
 
+@pytest.mark.slow
 def test_two_processes_at_once(file: Path, tmp_path: Path) -> None:
     code = """
 import sys

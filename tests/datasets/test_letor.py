@@ -78,6 +78,7 @@ LINE = st.tuples(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.lists(LINE, min_size=1, max_size=6), min_size=1, max_size=8), st.integers(1, 60))
 def test_against_the_twin_in_any_portions(queries: list[list[tuple[int, dict[int, float]]]], step: int) -> None:
@@ -103,6 +104,7 @@ def test_against_the_twin_in_any_portions(queries: list[list[tuple[int, dict[int
     assert found == expected
 
 
+@pytest.mark.slow
 def test_portions_and_growing_features(tmp_path: Path) -> None:
     # Several megabytes, so that queries are ranked portion by portion, with a feature that first shows up at the end.
     draw = np.random.default_rng(1)
@@ -167,6 +169,7 @@ def test_the_place_of_a_fault_is_named(tmp_path: Path, text: str | bytes, messag
         load(tmp_path, text)
 
 
+@pytest.mark.slow
 def test_a_fault_far_down_has_its_line(tmp_path: Path) -> None:
     lines = [f"1 qid:{number // 10} 1:{number} 2:0.5\n" for number in range(200_000)]
     lines[150_000] = "1 qid:15000 1:oops\n"
@@ -245,6 +248,7 @@ def test_a_query_of_another_file_is_another_query(tmp_path: Path) -> None:
         load_letor([tmp_path / "train.txt"] * 4, cache=False)
 
 
+@pytest.mark.slow
 def test_progress_is_told(tmp_path: Path) -> None:
     file = tmp_path / "data.txt"
     file.write_text(TEXT + "".join(f"1 qid:x{number} 1:{number}\n" for number in range(200_000)))

@@ -47,6 +47,7 @@ def text(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_models_order_as_they_predict(text: Path, tmp_path: Path) -> None:
     light, extreme = trained_lightgbm(FEATURES), trained_xgboost(FEATURES, ["a", "b", "c", "d"])
     light.save_model(tmp_path / "light.txt")
@@ -67,6 +68,7 @@ def test_models_order_as_they_predict(text: Path, tmp_path: Path) -> None:
             assert collection.starts(query, ranker).tolist() == ranked(mine)[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("train", [trained_lightgbm, trained_xgboost])
 def test_a_model_with_an_empty_first_column(text: Path, tmp_path: Path, train: Callable[[Floats], Any]) -> None:
     # As LightGBM's and XGBoost's readers of SVMlight text make it of features that count from 1.
@@ -92,6 +94,7 @@ def test_lightgbm_reads_svmlight_from_column_0(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_documents_with_more_or_fewer_features_than_the_model(tmp_path: Path) -> None:
     trained_lightgbm(FEATURES).save_model(tmp_path / "light.txt")
     trained_xgboost(FEATURES).save_model(tmp_path / "extreme.json")
@@ -103,6 +106,7 @@ def test_documents_with_more_or_fewer_features_than_the_model(tmp_path: Path) ->
         assert load_letor(path, models=models).order.tolist() == [1, 0, 1, 0]
 
 
+@pytest.mark.slow
 def test_the_cache_knows_the_model(text: Path, tmp_path: Path) -> None:
     path, cache = tmp_path / "model.txt", tmp_path / "cache"
     trained_lightgbm(FEATURES).save_model(path)
@@ -112,6 +116,7 @@ def test_the_cache_knows_the_model(text: Path, tmp_path: Path) -> None:
     assert load_letor(text, cache=cache).n_rankers == N_FEATURES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -130,6 +135,7 @@ def test_a_file_that_is_no_model_is_named(text: Path, tmp_path: Path, content: s
         load_letor(text, models=[path])
 
 
+@pytest.mark.slow
 def test_several_scores_per_document_are_no_order(text: Path, tmp_path: Path) -> None:
     data = lightgbm.Dataset(FEATURES, GRADES % 3)
     settings = {"objective": "multiclass", "num_class": 3, "verbose": -1, "num_threads": 1}

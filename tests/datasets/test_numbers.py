@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankduel.datasets.letor_text import number
+from rankduel.datasets.letor_numbers import number
 
 
 def same(text: str) -> None:

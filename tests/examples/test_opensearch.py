@@ -13,6 +13,7 @@ import rankduel as rd
 from examples.running import EXAMPLES, needs_service, run, service
 from examples.stub import opensearch
 from fences import fences
+from rankduel.live import LocalTournament
 
 PAGE = EXAMPLES / "opensearch" / "README.md"
 SCRIPT = "opensearch/search.py"
@@ -104,7 +105,7 @@ def test_clicks_decide_duels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert "Not decided: 6 rankers are left" in printed
     later = time.time() + 1900
     monkeypatch.setattr("rankduel.live.runtime.runtime.now", lambda: later)  # the window has closed
-    with rd.Tournament.open("articles", storage=f"sqlite:///{tmp_path / 'duels.db'}") as t:
+    with LocalTournament.open("articles", storage=f"sqlite:///{tmp_path / 'duels.db'}") as t:
         t.run_maintenance()
         assert t.counts.issued == 5
         assert t.counts.shown == 4  # one page was empty

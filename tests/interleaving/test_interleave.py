@@ -1,4 +1,4 @@
-"""What every method promises at its door: seeds, pages, stored lists, and clear errors."""
+"""What every interleaving method promises: seeds, pages, stored lists, and clear errors."""
 
 import json
 import subprocess
@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import rankduel as rd
 from rankduel.interleaving import INTERLEAVINGS, Impression, Interleaved, Interleaving, interleaving_from
+from rankduel.interleaving.registry import by_name
 from statistical.evidence import ALARM, fit
 
 METHODS = [make() for make in INTERLEAVINGS.values()]
@@ -20,6 +21,7 @@ every_method = pytest.mark.parametrize("method", METHODS, ids=repr)
 rankings = st.lists(st.integers(0, 12), unique=True, max_size=10)
 
 
+@pytest.mark.slow
 @every_method
 @settings(max_examples=60)
 @given(first=rankings, second=rankings, k=st.integers(1, 12), seed=st.integers(0, 2**70))
@@ -111,6 +113,7 @@ print([m.interleave("abcdefghij", "jcaebdgifh", k=6, seed=s).documents
 """
 
 
+@pytest.mark.slow
 def test_the_same_in_every_process() -> None:
     namespace: dict[str, object] = {}
     printed = [
@@ -151,7 +154,11 @@ def test_specs(spec: str) -> None:
         (lambda: interleaving_from("balanced(depth='top')"), "depth must be 'lowest' or 'both', got 'top'"),
         (lambda: interleaving_from("optimized(credit='x')"), "credit must be one of linear, inverse, binary, got 'x'"),
         (lambda: Impression(0, 10), "at least one place, got 0"),
-        (lambda: Interleaved.from_dict({"method": "balanced", "documents": ["a"], "x": 1}), "has no 'x'"),
+        (
+            lambda: Interleaved.from_dict({"method": "balanced", "documents": ["a"], "x": 1}),
+            "1 documents, but no list of x",
+        ),
+        (lambda: Interleaved.from_dict({"method": "m", "documents": ["a"], "x": [1], "y": [1]}), "got x and y"),
         (lambda: Interleaved.from_dict({"method": "balanced", "documents": ["a"], "places": []}), "1 documents, but 0"),
         (lambda: interleaving_from("team_draft").credit(Interleaved("team_draft", ("a",)), ["a"]), "teams"),
     ],
@@ -159,3 +166,32 @@ def test_specs(spec: str) -> None:
 def test_bad_values(make: Callable[[], object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make()
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        {},
+        {"name": "new", "credit_field": "sides"},
+        {"name": "new", "check_credit_value": staticmethod(lambda _value: None)},
+        {"credit_field": "sides", "check_credit_value": staticmethod(lambda _value: None)},
+    ],
+)
+def test_a_method_that_does_not_declare_its_pages_is_not_registered(declared: dict[str, Any]) -> None:
+    with pytest.raises(TypeError, match="New must define name, credit_field and check_credit_value"):
+        by_name(type("New", (Interleaving,), declared))
+
+
+@every_method
+def test_stored_pages(method: Interleaving) -> None:
+    shown = method.interleave("abcdef", "fbxad", k=5, seed=3)
+    assert shown.credit_field == type(method).credit_field
+    again = Interleaved.from_dict(json.loads(json.dumps(shown.to_dict())))
+    assert again == shown
+    assert repr(again) == repr(shown)
+    for value in shown.credit_data or ():
+        method.check_credit_value(value)
+    wrong: Any
+    for wrong in ("third", [], [0], [0, -1], [0, 2**31], {}, True, float("nan"), -1e9, 10**400):
+        with pytest.raises(ValueError, match="must be"):
+            method.check_credit_value(wrong)

@@ -44,6 +44,7 @@ rankings = st.lists(
 )  # of different length and content
 
 
+@pytest.mark.slow
 @EVERY
 @settings(max_examples=150)
 @given(orders=rankings, k=st.integers(1, 5), seed=st.integers(0, 2**70))
@@ -71,6 +72,7 @@ def mix_of_low(seed: int) -> int:
     return Stream((seed & (2**64 - 1)) - 0x9E3779B97F4A7C15 & (2**64 - 1)).word()
 
 
+@pytest.mark.slow
 @EVERY
 @pytest.mark.parametrize("ties", ["consistent", "file"])
 @pytest.mark.parametrize("levels", [1, 2, 4, 1000])

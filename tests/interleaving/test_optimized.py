@@ -96,6 +96,7 @@ def test_blind_clicks_are_worth_nothing() -> None:
     assert expected == pytest.approx(0, abs=1e-8)
 
 
+@pytest.mark.slow
 def test_too_many_lists() -> None:
     with pytest.raises(ValueError, match="smaller k"):
         OptimizedInterleaving().interleave(range(40), range(100, 140), k=40)

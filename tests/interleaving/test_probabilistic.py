@@ -23,7 +23,7 @@ Order = tuple[int, ...]
 
 
 def listed(shown: Order, chances: list[Fraction]) -> Interleaved:
-    return Interleaved("probabilistic", shown, probabilities=tuple(map(float, chances)))
+    return Interleaved("probabilistic", shown, "probabilities", tuple(map(float, chances)))
 
 
 def agreement(counts: Mapping[Order, int], law: Mapping[Order, Fraction]) -> float:
@@ -47,6 +47,7 @@ def test_hardly_random_rankers() -> None:
     assert fit([lists[shown] for shown in law], list(law.values())) > ALARM
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("first", "second", "k"), [(FIRST, SECOND, 4), ((0, 1, 2, 3, 4), (1, 2, 3, 4, 0), 3), ((0, 1), (2, 1, 3), 4)]
 )
@@ -61,26 +62,27 @@ def test_law_of_lists(first: Order, second: Order, k: int) -> None:
         assert agreement(counts, naive.probabilistic(first, second, k, chance=naive.re_ranked_chance)) < CAUGHT  # type: ignore[arg-type]
     for shown in {shown.documents: shown for shown in lists}.values():
         expected = naive.posteriors(first, second, shown.documents)  # type: ignore[arg-type]
-        assert shown.probabilities == pytest.approx(list(map(float, expected)), abs=1e-12)
+        assert shown.credit_data == pytest.approx(list(map(float, expected)), abs=1e-12)
 
 
 def test_the_last_document_is_anybodys() -> None:
     for seed in range(100):
         shown = METHOD.interleave(range(5), [3, 1, 4, 2, 0], k=5, seed=seed)
-        assert shown.probabilities is not None
-        assert shown.probabilities[-1] == pytest.approx(0.5, abs=1e-12)
-        assert all(0 < p < 1 for p in shown.probabilities)
+        assert shown.credit_data is not None
+        assert shown.credit_data[-1] == pytest.approx(0.5, abs=1e-12)
+        assert all(0 < p < 1 for p in shown.credit_data)
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=10), st.data())
 def test_dynamic_programming_is_enumeration(chances: list[float], data: st.DataObject) -> None:
     clicks = data.draw(st.lists(st.booleans(), min_size=len(chances), max_size=len(chances)))
-    shown = Interleaved("probabilistic", tuple(range(len(chances))), probabilities=tuple(chances))
+    shown = Interleaved("probabilistic", tuple(range(len(chances))), "probabilities", tuple(chances))
     clicked = [d for d, click in enumerate(clicks) if click]
     credit = METHOD.credit(shown, clicked)
     assert credit == pytest.approx(float(naive.probabilistic_credit(chances, clicks)), abs=2e-9)
     assert -1 <= credit <= 1
-    swapped = Interleaved("probabilistic", shown.documents, probabilities=tuple(1 - p for p in chances))
+    swapped = Interleaved("probabilistic", shown.documents, "probabilities", tuple(1 - p for p in chances))
     assert METHOD.credit(swapped, clicked) == pytest.approx(-credit, abs=2e-9)
 
 
@@ -90,6 +92,7 @@ POSITIONS = [Fraction(9, 10), Fraction(1, 2), Fraction(1, 5), Fraction(1, 10)]
 HALVES = [Fraction(1, 2)] * 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("first", "second", "click", "stop", "wins", "losses"),
     [
@@ -137,25 +140,26 @@ def test_deep_lists_stay_exact(n: int, k: int, tau: int) -> None:
     assert len(set(shown.documents)) == min(k, n)
     weights = [{d: Fraction(1, rank**tau) for rank, d in enumerate(order, 1)} for order in (first, second)]
     masses = [sum(weight.values(), Fraction(0)) for weight in weights]
-    assert shown.probabilities is not None
-    for d, probability in zip(shown.documents, shown.probabilities, strict=True):
+    assert shown.credit_data is not None
+    for d, probability in zip(shown.documents, shown.credit_data, strict=True):
         p, q = (weight[d] / mass for weight, mass in zip(weights, masses, strict=True))  # type: ignore[index]
         masses = [mass - weight[d] for weight, mass in zip(weights, masses, strict=True)]  # type: ignore[index]
         assert probability == pytest.approx(float(p / (p + q)), abs=1e-11)
 
 
+@pytest.mark.slow
 def test_one_object_serves_rankings_of_any_length() -> None:
     for n in (3, 1024, 1025, 5000, 10):
         shown = METHOD.interleave(range(n), range(n - 1, -1, -1), k=10, seed=n)
         expected = naive.posteriors(tuple(range(n)), tuple(range(n - 1, -1, -1)), shown.documents[:3])  # type: ignore[arg-type]
-        assert shown.probabilities is not None
-        assert shown.probabilities[:3] == pytest.approx(list(map(float, expected)), abs=1e-12)
+        assert shown.credit_data is not None
+        assert shown.credit_data[:3] == pytest.approx(list(map(float, expected)), abs=1e-12)
 
 
 def test_what_only_one_ranker_has_is_its_own() -> None:
     shown = METHOD.interleave("ab", "cd", seed=1)
-    assert shown.probabilities is not None
-    assert dict(zip(shown.documents, shown.probabilities, strict=True)) == {"a": 1, "b": 1, "c": 0, "d": 0}
+    assert shown.credit_data is not None
+    assert dict(zip(shown.documents, shown.credit_data, strict=True)) == {"a": 1, "b": 1, "c": 0, "d": 0}
     assert METHOD.credit(shown, "ab") == 1
     assert METHOD.credit(shown, "ac") == 0
 

@@ -33,8 +33,8 @@ def test_law_of_lists_and_teams(first: Order, second: Order, k: int) -> None:
     counts: Counter[tuple[tuple[object, ...], tuple[str | None, ...]]] = Counter()
     for seed in range(20_000):
         shown = METHOD.interleave(first, second, k=k, seed=seed)
-        assert shown.teams is not None
-        counts[shown.documents, shown.teams] += 1
+        assert shown.credit_data is not None
+        counts[shown.documents, shown.credit_data] += 1
     expected = {(shown, tuple(NAMES[team] for team in teams)): float(p) for (shown, teams), p in law.items()}
     assert set(counts) <= set(expected)
     assert fit([counts[cell] for cell in expected], list(expected.values())) > ALARM
@@ -52,7 +52,7 @@ def test_blind_clicks_are_fair(click: list[Fraction], stop: list[Fraction], wins
     vectors = naive.click_vectors(click, stop, anywhere=False)
     won = lost = Fraction(0)
     for (shown, teams), probability in naive.team_draft((0, 1, 2, 3), (1, 2, 3, 0), 4).items():
-        made = Interleaved("team_draft", shown, teams=tuple(NAMES[team] for team in teams))
+        made = Interleaved("team_draft", shown, "teams", tuple(NAMES[team] for team in teams))
         for clicks, p in vectors.items():
             credit = METHOD.credit(made, [d for d, click in zip(shown, clicks, strict=True) if click])
             assert credit == naive.team_draft_credit(teams, clicks)
@@ -66,15 +66,15 @@ def test_blind_clicks_are_fair(click: list[Fraction], stop: list[Fraction], wins
 def test_picks_differ_by_at_most_one() -> None:
     for seed in range(300):
         shown = METHOD.interleave(range(30), range(29, -1, -1), k=11, seed=seed)
-        assert shown.teams is not None
+        assert shown.credit_data is not None
         for n in range(12):
-            assert abs(shown.teams[:n].count("first") - shown.teams[:n].count("second")) <= 1
+            assert abs(shown.credit_data[:n].count("first") - shown.credit_data[:n].count("second")) <= 1
 
 
 def test_the_common_prefix_decides_nothing() -> None:
     shown = METHOD.interleave("abcde", "abdce", k=4, seed=1)
-    assert shown.teams is not None
-    assert shown.teams[:2] == (None, None)
+    assert shown.credit_data is not None
+    assert shown.credit_data[:2] == (None, None)
     assert METHOD.credit(shown, "ab") == 0
     assert METHOD.credit(shown, "abc") == 1
     assert METHOD.credit(shown, "abd") == -1

@@ -62,6 +62,7 @@ def disagreement(observed: Mapping[Any, int], law: Law) -> float:
     return agreement(observed, {**dict.fromkeys(observed, Fraction(0)), **law})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tables", TABLES)
 @pytest.mark.parametrize("name", METHODS)
 def test_law_of_lists(name: str, tables: str, kernel: Any) -> None:
@@ -76,6 +77,7 @@ def test_law_of_lists(name: str, tables: str, kernel: Any) -> None:
     assert agreement(Counter(made), filed) > ALARM
 
 
+@pytest.mark.slow
 def test_optimized_breaks_ties_too(kernel: Any) -> None:
     first, second = kernel.Table([[0, 1, 2], [3]]), kernel.Table([[3], [0, 1, 2]])
     made = kernel.lists(OptimizedInterleaving(), first, second, "consistent", 2, 3000, 1)
@@ -93,6 +95,7 @@ CREDITS: dict[str, Callable[[Order, Order, Order, tuple[bool, ...]], float | int
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clicked", [(False, True, False), (True, False, True)])
 @pytest.mark.parametrize("tables", ["two groups", "three and two"])
 @pytest.mark.parametrize("name", CREDITS)
@@ -142,6 +145,7 @@ def test_one_impression_serves_any_query(kernel: Any) -> None:
 GRADES = [0] * 515 + [1] * 325 + [2] * 134 + [3] * 18 + [4] * 8  # of a thousand documents of a web collection
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n_groups", "perfect", "navigational", "informational"),
     [

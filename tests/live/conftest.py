@@ -23,6 +23,6 @@ def url(tmp_path: Path) -> str:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    for module in ("runtime.runtime", "tournament"):
+    for module in ("runtime.runtime", "local_tournament"):
         monkeypatch.setattr(f"rankduel.live.{module}.now", clock)
     return clock

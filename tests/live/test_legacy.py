@@ -23,7 +23,7 @@ from postgres.server import Server
 from rankduel import Outcome
 from rankduel.cli import main
 from rankduel.errors import StorageError
-from rankduel.live import Tournament, storage_at
+from rankduel.live import LocalTournament, storage_at
 from rankduel.live.admin.verify import verify
 from rankduel.live.rules.duels import numbers_of
 from rankduel.live.runtime.state import State
@@ -35,7 +35,7 @@ EXPECTED: dict[str, Any] = json.loads((HERE / "expected.json").read_text())
 LISTS = [f"a{place}" for place in range(8)], [f"b{place}" for place in range(8)]
 
 T = TypeVar("T")
-Tournaments = dict[str, Tournament]
+Tournaments = dict[str, LocalTournament]
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -71,13 +71,13 @@ def opened(url: str) -> Iterator[Tournaments]:
     with closing(storage_at(url)) as storage:
         names = storage.names()
     with ExitStack() as stack:
-        yield {name: stack.enter_context(Tournament.open(name, storage=url)) for name in names}
+        yield {name: stack.enter_context(LocalTournament.open(name, storage=url)) for name in names}
 
 
 # What can be seen of a tournament, as JSON has it
 
 
-def facts(t: Tournament) -> dict[str, Any]:
+def facts(t: LocalTournament) -> dict[str, Any]:
     """All that was learnt, and all that is counted."""
     counts, decision, view = t.counts, t.decision(), t.view()
     found = {
@@ -100,14 +100,14 @@ def facts(t: Tournament) -> dict[str, Any]:
     return as_json(found)
 
 
-def health(t: Tournament) -> dict[str, Any]:
+def health(t: LocalTournament) -> dict[str, Any]:
     """What became of asks, tells and signals."""
     found = asdict(t.health())
     del found["counts"]
     return as_json(found)
 
 
-def replay(t: Tournament) -> dict[str, Any]:
+def replay(t: LocalTournament) -> dict[str, Any]:
     """What all events give, without any snapshot. Rankers are numbers."""
     state = State.replay(t.journal())
     found = {
@@ -122,12 +122,12 @@ def replay(t: Tournament) -> dict[str, Any]:
     return as_json(found)
 
 
-def audit(t: Tournament) -> list[Any]:
+def audit(t: LocalTournament) -> list[Any]:
     """What operators did, oldest first."""
     return as_json([[event.number, event.time, event.kind, event.body] for event in t.audit(1000)[::-1]])
 
 
-def duel_of(t: Tournament, id: str) -> dict[str, Any]:
+def duel_of(t: LocalTournament, id: str) -> dict[str, Any]:
     """A duel and its signals, as they are stored."""
     numbers = numbers_of(id)
     assert numbers is not None
@@ -137,7 +137,7 @@ def duel_of(t: Tournament, id: str) -> dict[str, Any]:
     return as_json(row._asdict() | {"signals": signals})
 
 
-def again(t: Tournament, query: str) -> dict[str, Any]:
+def again(t: LocalTournament, query: str) -> dict[str, Any]:
     """The duel that a query has for ever, and its page."""
     duel = t.ask(query)
     page = duel.interleave(*LISTS, k=6)
@@ -158,11 +158,11 @@ def rounded(value: float | None) -> float | None:
 # What is done with it
 
 
-def same_as_replay(t: Tournament) -> bool:
+def same_as_replay(t: LocalTournament) -> bool:
     return learnt(State.replay(t.journal())) == learnt(t._state)
 
 
-def tell(t: Tournament, told: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def tell(t: LocalTournament, told: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Tell tickets, one after the other: what is told, and how that is answered."""
     answered = []
     for one in told:
@@ -172,13 +172,13 @@ def tell(t: Tournament, told: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return answered
 
 
-def close_window(t: Tournament) -> None:
+def close_window(t: LocalTournament) -> None:
     """Let the window of all shown duels be over, so that their signals decide them."""
     t.configure(attribution={**(t.settings.attribution or {}), "window": 1800.0}, reason="a test")
     t.run_maintenance()
 
 
-def go_on(t: Tournament, expected: dict[str, Any]) -> dict[str, Any]:
+def go_on(t: LocalTournament, expected: dict[str, Any]) -> dict[str, Any]:
     """Tell what is still to be told; how it was answered, and what became of the duels that were shown."""
     answered = tell(t, expected["tickets"])
     if expected["shown"]:
@@ -190,7 +190,7 @@ def go_on(t: Tournament, expected: dict[str, Any]) -> dict[str, Any]:
 # The tests
 
 
-def check(tournaments: Tournaments, key: str, found: Callable[[Tournament], Any]) -> None:
+def check(tournaments: Tournaments, key: str, found: Callable[[LocalTournament], Any]) -> None:
     """Each tournament has what is expected under a key."""
     for name, t in tournaments.items():
         assert found(t) == EXPECTED["tournaments"][name][key], (name, key)

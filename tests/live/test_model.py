@@ -5,6 +5,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from unittest.mock import patch
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -13,8 +14,8 @@ import rankduel as rd
 from live.conftest import Clock
 from live.learning import learnt
 from live.unsynced import unsynced
-from rankduel.live import Tournament, tournament
-from rankduel.live.runtime import runtime
+from rankduel.live import LocalTournament, local_tournament
+from rankduel.live.runtime import runtime, snapshots
 from rankduel.live.runtime.state import State
 
 EXPIRES_AFTER = 100
@@ -36,9 +37,9 @@ class Model(RuleBasedStateMachine):
         self.world = ExitStack()
         self.world.enter_context(unsynced())
         self.clock = Clock()
-        for module in (runtime, tournament):
+        for module in (runtime, local_tournament):
             self.world.enter_context(patch.object(module, "now", self.clock))
-        self.world.enter_context(patch.object(runtime, "SNAPSHOT_INTERVAL_EVENTS", 15))
+        self.world.enter_context(patch.object(snapshots, "SNAPSHOT_INTERVAL_EVENTS", 15))
         self.folder = self.world.enter_context(tempfile.TemporaryDirectory())
         self.duels: list[Known] = []
         self.by_query: dict[str, Known] = {}
@@ -46,7 +47,7 @@ class Model(RuleBasedStateMachine):
 
     @initialize(bandit=st.sampled_from(["CertifiedSparring", "MergeDTS", "SparringEXP3"]))
     def create(self, bandit: str) -> None:
-        self.t = Tournament.create(
+        self.t = LocalTournament.create(
             "x",
             rankers=list("abcdefgh"),
             storage=f"sqlite:///{self.folder}/duels.db",
@@ -96,7 +97,7 @@ class Model(RuleBasedStateMachine):
     def restart(self) -> None:
         before = learnt(self.t._state)
         self.t.close()
-        self.t = Tournament.open("x", storage=f"sqlite:///{self.folder}/duels.db")
+        self.t = LocalTournament.open("x", storage=f"sqlite:///{self.folder}/duels.db")
         assert learnt(self.t._state) == before
 
     @invariant()
@@ -116,5 +117,5 @@ class Model(RuleBasedStateMachine):
                 self.t.close()
 
 
-TestModel = Model.TestCase
+TestModel = pytest.mark.slow(Model.TestCase)
 TestModel.settings = settings(max_examples=25, stateful_step_count=60, deadline=None)

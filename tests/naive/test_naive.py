@@ -59,6 +59,7 @@ def sampled(bandit: Naive, n: int = 400) -> Counter[tuple[int, int]]:
 # Every twin
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in NAIVE if name != "Uniform"])
 def test_beats_uniform_play(name: str) -> None:
     # Uniform play costs horizon * mean gap = 2000 * 0.358; 4 runs each, seeds fixed. The slowest here is an EXP3.

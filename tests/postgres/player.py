@@ -18,8 +18,8 @@ from typing import TypeVar
 
 from live.learning import learnt
 from rankduel.errors import StorageError
-from rankduel.live import LiveDuel, Tournament
-from rankduel.live.runtime import runtime
+from rankduel.live import LiveDuel, LocalTournament
+from rankduel.live.runtime import snapshots
 from rankduel.live.runtime.state import State
 from rankduel.types import Outcome
 
@@ -30,9 +30,9 @@ T = TypeVar("T")
 
 
 def main(url: str, notes: str, stop: Path, seed: int) -> None:
-    runtime.SNAPSHOT_INTERVAL_EVENTS = 150
+    snapshots.SNAPSHOT_INTERVAL_EVENTS = 150
     t = patiently(
-        lambda: Tournament.create(
+        lambda: LocalTournament.create(
             "site", rankers=RANKERS, storage=url, seed=1, expires_after=EXPIRES_AFTER, exist_ok=True
         )
     )
@@ -52,7 +52,7 @@ def main(url: str, notes: str, stop: Path, seed: int) -> None:
     t.close()
 
 
-def play(t: Tournament, file: int, stop: Path, name: str) -> None:
+def play(t: LocalTournament, file: int, stop: Path, name: str) -> None:
     chance = random.Random(name)
     open_duels: list[LiveDuel] = []
     for number in count():

@@ -15,7 +15,7 @@ import pytest
 from live.learning import learnt
 from postgres.player import digest
 from postgres.server import Server
-from rankduel.live import Status, Tournament, storage_at
+from rankduel.live import LocalTournament, Status, storage_at
 from rankduel.live.runtime.state import State
 from rankduel.live.storage.contract import Created, Tell, TellResult
 from rankduel.types import Outcome
@@ -39,7 +39,8 @@ class Site:
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,
-                env=os.environ | {"PYTHONPATH": str(PLAYER.parents[1])},
+                env=os.environ
+                | {"PYTHONPATH": os.pathsep.join([str(PLAYER.parents[1]), os.environ.get("PYTHONPATH", "")])},
             )
 
     def says(self) -> str:
@@ -132,7 +133,7 @@ def test_everything_acknowledged_is_there_once(played: Played) -> None:
     late = {duel for status, duel, *_ in played.notes if status == "late"}
     assert {note[0] for note in played.notes} <= {"asked", "accepted", "duplicate", "late"}
     assert len(dict(accepted)) == len(accepted) > 10 * HARMS  # none was accepted twice
-    with Tournament.open("site", storage=played.url) as t:
+    with LocalTournament.open("site", storage=played.url) as t:
         events = list(t.journal())
         told = {event.body["duel"]: event.body["outcome"] for event in events if event.kind == "told"}
         assert dict(accepted).items() <= told.items()
@@ -161,7 +162,7 @@ def test_a_query_has_one_duel_in_all_processes(played: Played) -> None:
 
 
 def test_all_have_learnt_the_same_as_one_would_have(played: Played) -> None:
-    with Tournament.open("site", storage=played.url) as t:
+    with LocalTournament.open("site", storage=played.url) as t:
         alone = State.replay(t.journal())
         assert learnt(t._state) == learnt(alone)  # from a snapshot
         assert len(list(t.storage.snapshots("site"))) == 2
@@ -191,7 +192,7 @@ def test_sqlite_gives_the_same_journal_and_the_same_fold(played: Played, tmp_pat
 
 
 def test_duels_and_counters_agree(played: Played) -> None:
-    with Tournament.open("site", storage=played.url) as t:
+    with LocalTournament.open("site", storage=played.url) as t:
         while t.counts.in_flight:  # whoever leads lets the rest expire
             time.sleep(0.1)
         counts = t.counts

@@ -15,7 +15,7 @@ import pytest
 import rankduel as rd
 from live.learning import learnt
 from postgres.server import Server
-from rankduel.live import DuelRow, Tournament, storage_at
+from rankduel.live import DuelRow, LocalTournament, storage_at
 from rankduel.live.runtime.state import State
 from rankduel.live.runtime.tickets import Tickets
 from rankduel.live.storage.contract import Change, Created, KeyRow, Tell
@@ -35,9 +35,9 @@ def other(url: str) -> str:
     return f"{url}?application_name=other"
 
 
-def create(url: str, **options: Any) -> Tournament:
+def create(url: str, **options: Any) -> LocalTournament:
     settings: dict[str, Any] = {"rankers": NAMES, "storage": url, "seed": 1, "exist_ok": True}
-    return Tournament.create("search", **settings | options)
+    return LocalTournament.create("search", **settings | options)
 
 
 @contextmanager
@@ -102,7 +102,7 @@ def test_no_message_has_the_password(url: str, postgres: Server) -> None:
     secret = url.replace("postgres@", "postgres:hunter2@")
     create(secret).close()
     with pytest.raises(rd.UnknownTournament) as unknown:
-        Tournament.open("other", storage=secret)
+        LocalTournament.open("other", storage=secret)
     with pytest.raises(rd.TournamentExists) as exists:
         create(secret, exist_ok=False)
     assert "hunter2" not in f"{unknown.value} {exists.value}"
@@ -284,7 +284,7 @@ def test_who_was_cut_off_does_not_believe_to_lead(url: str, postgres: Server) ->
 
 def test_who_hangs_does_not_lead_for_long(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that is stopped keeps its connections, and says nothing on them."""
-    monkeypatch.setattr("rankduel.live.storage.postgres._SILENT", 0.5)
+    monkeypatch.setattr("rankduel.live.storage.postgres_leader._SILENT_LEADER_SECONDS", 0.5)
     one, two = PostgresStorage(url), PostgresStorage(url)
     assert one.leads("x")
     assert not two.leads("x")
@@ -295,7 +295,7 @@ def test_who_hangs_does_not_lead_for_long(url: str, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_tournament_that_is_closed_is_led_by_another(url: str) -> None:
-    with create(url) as one, Tournament.create("stays", rankers=NAMES, storage=url):
+    with create(url) as one, LocalTournament.create("stays", rankers=NAMES, storage=url):
         until(lambda: one.storage.leads("search"))
         with create(other(url)) as two:
             assert not two.storage.leads("search")
@@ -393,7 +393,7 @@ def test_a_database_that_is_down(url: str, postgres: Server) -> None:
         until(lambda: t.ask("later").id is not None)
         assert t.tell(duel, FIRST).status == "accepted"
         until(lambda: t.storage.leads("search"))
-    with Tournament.open("search", storage=url) as t:
+    with LocalTournament.open("search", storage=url) as t:
         assert t.counts.told == 1
 
 

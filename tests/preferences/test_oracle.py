@@ -46,7 +46,7 @@ PROBLEMS = {
 def test_it_is_the_sum_of_the_lowest_prices(
     name: str, delta: float, block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(oracle, "_BLOCK", block)
+    monkeypatch.setattr(oracle, "_PAIRS_PER_BLOCK", block)
     problem = PROBLEMS[name]
     assert oracle_bound(problem, delta) == pytest.approx(literal(problem.probabilities, delta), rel=1e-9)
 

@@ -127,12 +127,13 @@ def test_the_unique_strategy_of_rock_paper_scissors_with_weights() -> None:
 
 
 def test_blands_rule_alone_finds_the_same_value(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(simplex, "_PATIENCE", -1)
+    monkeypatch.setattr(simplex, "_MAX_STALLED_PIVOTS", -1)
     for problem in (DEGENERATE["coins 31"], DEGENERATE["copies 31"], DEGENERATE["cycle without its winner"]):
         A = problem.probabilities - 0.5
         assert (simplex.maximin(A) @ A).min() > -1e-11
 
 
+@pytest.mark.slow
 def test_299_arms_take_seconds_at_most() -> None:
     problem = random_tournament(299, winner=None)
     start = process_time()

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankduel as rd
-from rankduel.testing.ground import require_same_answers, require_same_state, state
+from rankduel.testing.fixtures import require_same_answers, require_same_state, state
 
 OUTCOMES = tuple(rd.Outcome)
 STEPS = st.lists(
@@ -46,27 +46,3 @@ def test_any_order_of_calls(name: str, n_arms: int, seed: int, steps: list[tuple
         assert bandit.winner == (left[0] if len(left) == 1 else None)
     require_same_state(state(bandit), state(untouched), "restored and untouched")
     require_same_answers(bandit, untouched, "restored and untouched")
-
-
-@pytest.mark.parametrize("bandit_class", [rd.MergeDTS, rd.MergeRUCB])
-@settings(max_examples=25)
-@given(n_arms=st.integers(2, 120), batch_size=st.integers(2, 20), seed=st.integers(0, 1000))
-def test_batches_hold_the_arms_left_and_halve_with_them(
-    bandit_class: type[rd.MergeDTS] | type[rd.MergeRUCB], n_arms: int, batch_size: int, seed: int
-) -> None:
-    """Told that the lower number always wins, so that arms go quickly and every merge is seen."""
-    bandit = bandit_class(n_arms, batch_size=batch_size, c=10, seed=seed)
-    stages = [n_arms]
-    for _ in range(60 * n_arms):
-        duel = bandit.ask()
-        bandit.tell(duel, rd.Outcome.FIRST if duel.first < duel.second else rd.Outcome.SECOND)
-        batches = bandit.batches
-        assert sorted(arm for batch in batches for arm in batch) == bandit.alive.tolist()
-        assert len(batches) == 1 or min(map(len, batches)) > 1, "a single arm joins the next batch at once"
-        if 2 * len(bandit.alive) <= stages[-1]:
-            stages.append(len(bandit.alive))
-            sizes = sorted(map(len, batches))
-            assert len(sizes) == 1 or sizes[0] + sizes[1] > 1.5 * batch_size or sizes[0] >= batch_size / 2
-        if bandit.winner is not None:
-            break
-    assert bandit.winner == 0

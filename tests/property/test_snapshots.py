@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import rankduel as rd
-from rankduel.testing.ground import Coin, ladder, play, require_same_future, require_same_state, state
+from rankduel.testing.fixtures import Coin, ladder, play, require_same_future, require_same_state, state
 
 EACH = pytest.mark.parametrize("name", rd.REGISTRY)
 SETTINGS = settings(max_examples=60)

@@ -35,6 +35,7 @@ def expected(scores: npt.NDArray[np.float64], offsets: list[int]) -> tuple[list[
     return order, start
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(st.data(), st.integers(1, 4), st.lists(st.integers(0, 45), min_size=1, max_size=4), st.sampled_from([FEW, ANY]))
 @pytest.mark.parametrize("kind", [np.uint16, np.int32])
@@ -78,7 +79,7 @@ def test_nan_is_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("offsets", "room", "message"),
+    ("offsets", "capacity", "message"),
     [
         ([0, 2], 3, "offsets must run from 0 to the number of documents, 3"),
         ([1, 3], 3, "offsets must run from 0"),
@@ -87,8 +88,8 @@ def test_nan_is_named() -> None:
         ([0, 3], 2, "3 documents and 1 rankers need tables of 3 places each"),
     ],
 )
-def test_shapes_must_fit(offsets: list[int], room: int, message: str) -> None:
-    order = np.empty(room, np.uint16)
+def test_shapes_must_fit(offsets: list[int], capacity: int, message: str) -> None:
+    order = np.empty(capacity, np.uint16)
     with pytest.raises(ValueError, match=message):
         rank_scores(np.zeros((3, 1)), np.array(offsets, np.int64), order, order.copy())
 

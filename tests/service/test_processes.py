@@ -31,6 +31,7 @@ def children(process: int) -> list[int]:
     return [int(number) for number in numbers if b"spawn_main" in Path(f"/proc/{number}/cmdline").read_bytes()]
 
 
+@pytest.mark.slow
 def test_several_processes() -> None:
     with postgres.running() as database, serving(database.empty(), processes=2) as server:
         with server.client as client:

@@ -9,8 +9,10 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from live.learning import learnt
-from rankduel.live import Tournament
+from rankduel.live import LocalTournament
 from rankduel.live.runtime.state import State
 from rankduel.types import Outcome
 from service.servers import Client, Server, serving
@@ -79,7 +81,7 @@ def loaded(url: str, round: int, left: list[str]) -> tuple[Server, list[Site]]:
 
 
 def check(url: str, acknowledged: dict[str, str]) -> None:
-    with Tournament.open("site", storage=url) as t:
+    with LocalTournament.open("site", storage=url) as t:
         events = list(t.journal())
         told = {event.body["duel"]: event.body["outcome"] for event in events if event.kind == "told"}
         assert len(told) == Counter(event.kind for event in events)["told"] == t.counts.told  # each once
@@ -89,6 +91,7 @@ def check(url: str, acknowledged: dict[str, str]) -> None:
         assert learnt(State.replay(events)) == learnt(t._state)
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment(tmp_path: Path) -> None:
     url, chance = f"sqlite:///{tmp_path}/duels.db", random.Random(3)
     acknowledged: dict[str, str] = {}
@@ -107,6 +110,7 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
     check(url, acknowledged)
 
 
+@pytest.mark.slow
 def test_stopped_gently(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/duels.db"
     server, sites = loaded(url, 0, [])
@@ -123,6 +127,7 @@ def test_stopped_gently(tmp_path: Path) -> None:
     check(url, acknowledged)
 
 
+@pytest.mark.slow
 def test_two_servers_cannot_have_one_file_or_one_port(tmp_path: Path) -> None:
     with serving(f"sqlite:///{tmp_path}/duels.db") as server:
         second = Server(f"sqlite:///{tmp_path}/duels.db")
@@ -136,6 +141,7 @@ def test_two_servers_cannot_have_one_file_or_one_port(tmp_path: Path) -> None:
     assert "one process owns a SQLite file" in several.lines[-1]
 
 
+@pytest.mark.slow
 def test_a_full_disk(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/duels.db"
     with serving(url, largest_file=600_000) as server, server.client as client:

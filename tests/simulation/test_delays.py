@@ -17,7 +17,7 @@ from rankduel import delays
 from rankduel.preferences import regret
 from rankduel.randomness import generator
 from rankduel.simulation import Play, UtilityWorld, delay_from
-from rankduel.testing.ground import Coin, state
+from rankduel.testing.fixtures import Coin, state
 
 CYCLE2 = rd.problems.cycle2()
 SOME = [0, 3, 3, 50, 700]
@@ -197,6 +197,7 @@ def test_searches_are_late_too() -> None:
     assert run.measures["ndcg@10"][-1] / 4000 > 0.3  # pages without a duel are seen as well
 
 
+@pytest.mark.slow
 def test_late_feedback_costs_regret() -> None:
     """Means of 20 runs, about 8 standard errors apart. Catches a loop that tells at once whatever the delay."""
     at_once, late = (

@@ -24,6 +24,7 @@ CALLS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", CALLS)
 def test_ctrl_c_is_answered_within_a_second(call: str) -> None:
     process = subprocess.Popen([sys.executable, "-c", LONG.format(call=CALLS[call])], stdout=subprocess.PIPE, text=True)
@@ -38,6 +39,7 @@ def test_ctrl_c_is_answered_within_a_second(call: str) -> None:
     assert took < 5, "0.1 s on an idle machine; the rest is for a busy one"
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_arms_start_at_once_and_stay_small() -> None:
     """O(K M) memory: counts for all pairs would take 40 GB. (getrusage would know the peak of the parent.)"""
     code = """

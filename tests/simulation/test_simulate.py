@@ -10,7 +10,7 @@ import pytest
 import rankduel as rd
 from rankduel.preferences import Kind, regret
 from rankduel.simulation import MatrixWorld, Play, log_checkpoints
-from rankduel.testing.ground import Coin
+from rankduel.testing.fixtures import Coin
 
 CYCLE2 = rd.problems.cycle2()
 

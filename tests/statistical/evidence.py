@@ -1,4 +1,4 @@
-"""Any evidence by the public door, and tests of fit.
+"""Any evidence by the public interface, and tests of fit.
 
 Duels asked for while a bandit knows nothing are of all kinds. They may stay pending, and be told in any order: so every
 state of counts can be reached by asking first and telling later.

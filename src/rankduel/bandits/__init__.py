@@ -1,4 +1,13 @@
-"""The bandits: one paper, one file. A new one is a file, a line here and a reference in its docstring."""
+"""Dueling bandits: one paper, one file.
+
+Of two arms: `certified_sparring`, `merge_dts`, `merge_rucb`, `dts`, `rmed1`, `self_sparring`, `rex3`, `rucb`,
+`sparring`, `uniform`. Of many arms on a page: `multi_ucb`, `mdb`, `multi_self_sparring`, `certified_multi`.
+
+`base` and `multi_bandit` are their base classes, on top of `stateful` (state and snapshots, checked by
+`snapshot_checks`); `families` and `kernels` have what several share; `elimination` has the rules that eliminate arms,
+`parameters` the validation, `plugins` the bandits of other packages, `drift` the alarm after a decision. A new bandit
+is a file, a line here and a reference in its docstring.
+"""
 
 from collections.abc import Callable, Mapping
 from typing import TypeVar
@@ -55,12 +64,12 @@ def bandit_from(spec: str, n_arms: int, *, seed: int | None = None) -> Bandit:
     >>> bandit_from("MergeRUCB(alpha=0.26, batch_size=4)", 20, seed=1)
     MergeRUCB(20, alpha=0.26, batch_size=4, c=400000.0, seed=1)
     """
-    return _made(REGISTRY, spec, n_arms, seed)
+    return _create(REGISTRY, spec, n_arms, seed)
 
 
 def stored_bandit(spec: str, n_arms: int, *, seed: int) -> Bandit:
     """The bandit that a storage names. An own one must be imported already, or be allowed by `RANKDUEL_BANDITS`."""
-    return _made(REGISTRY, spec, n_arms, seed, stored_class)
+    return _create(REGISTRY, spec, n_arms, seed, stored_class)
 
 
 def any_bandit_from(spec: str, n_arms: int, *, seed: int | None = None) -> Bandit | MultiBandit:
@@ -70,10 +79,10 @@ def any_bandit_from(spec: str, n_arms: int, *, seed: int | None = None) -> Bandi
     MultiUCB(20, alpha=0.51, rule='released', seed=1)
     """
     registry: dict[str, type[Bandit | MultiBandit]] = {**REGISTRY, **MULTI_REGISTRY}
-    return _made(registry, spec, n_arms, seed)
+    return _create(registry, spec, n_arms, seed)
 
 
-def _made(
+def _create(
     registry: Mapping[str, Callable[..., Made]],
     spec: str,
     n_arms: int,
@@ -83,7 +92,7 @@ def _made(
     module, rest = split(spec)
     name, options = parse(rest)
     if module is not None:
-        return _made_own(f"{module}:{name}", find(module, name), options, n_arms, seed)
+        return _create_plugin(f"{module}:{name}", find(module, name), options, n_arms, seed)
     if name not in registry:
         raise ValueError(f"unknown bandit {name!r}, expected one of {', '.join(registry)}, or an own one, module:Class")
     known = registry[name](1, seed=0).parameters
@@ -93,7 +102,9 @@ def _made(
     return registry[name](n_arms, seed=seed, **options)
 
 
-def _made_own(address: str, own: type[Bandit], options: dict[str, object], n_arms: int, seed: int | None) -> Bandit:
+def _create_plugin(
+    address: str, own: type[Bandit], options: dict[str, object], n_arms: int, seed: int | None
+) -> Bandit:
     try:
         made = own(n_arms, seed=seed, **options)
     except ValueError:

@@ -1,6 +1,6 @@
-"""The contract of every bandit: what `ask` and `tell` do around the two rules of a paper, `choose` and `learn`."""
+"""`Bandit`: the base class of dueling bandits; `ask` and `tell` around the two rules of a paper, `choose` and `learn`."""
 
-from rankduel.bandits.snapshot_checks import COUNT
+from rankduel.bandits.snapshot_checks import MAX_DUELS
 from rankduel.errors import SnapshotError
 from rankduel.types import Duel, Outcome
 
@@ -132,8 +132,8 @@ cdef class Bandit(Learner):
         for arm in duel[1:3]:
             if not 0 <= arm < self.n_arms:
                 raise ValueError(f"{duel} names arm {arm}, expected 0 to {self.n_arms - 1}")
-        if not 0 <= duel.number <= COUNT:
-            raise ValueError(f"{duel} has the number {duel.number}, expected 0 to {COUNT}")
+        if not 0 <= duel.number <= MAX_DUELS:
+            raise ValueError(f"{duel} has the number {duel.number}, expected 0 to {MAX_DUELS}")
 
     def _pack(self, duel):
         return [duel.number, duel.first, duel.second, duel.propensity]

@@ -12,7 +12,7 @@ from numpy.random.c_distributions cimport random_beta
 from rankduel.bandits.multi_bandit cimport MultiBandit, multi_duel_t, won
 from rankduel.bandits.elimination import Confidence
 from rankduel.bandits.parameters import whole
-from rankduel.bandits.snapshot_checks import COUNT, Equal, Values
+from rankduel.bandits.snapshot_checks import MAX_DUELS, Equal, Values
 from rankduel.randomness.draws cimport best_t, consider
 
 cnp.import_array()
@@ -206,8 +206,8 @@ cdef class CertifiedMulti(MultiBandit):
         arrays = self._arrays
         yield "bets", arrays["bets"], Values(-1e15, 1e15)
         yield "evidence", arrays["evidence"], Values(-INFINITY, 1e15)
-        yield "wins", arrays["wins"], Values(0, COUNT)
-        yield "losses", arrays["losses"], Values(0, COUNT)
+        yield "wins", arrays["wins"], Values(0, MAX_DUELS)
+        yield "losses", arrays["losses"], Values(0, MAX_DUELS)
         yield "left", arrays["left"], Values(0, self.n_arms - 1)
         yield "left", self.alive, Equal(np.unique(self.alive))
 

@@ -1,4 +1,4 @@
-"""After a tournament: has the winner stopped being the best?"""
+"""`DriftAlarm`: detect that a declared winner has stopped being the best."""
 
 from rankduel.bandits.parameters import number
 from rankduel.types import Outcome
@@ -9,7 +9,7 @@ _STAKES = (0.02, 0.05, 0.1, 0.2, 0.4)
 
 
 class DriftAlarm:
-    """Listens to duels of the declared winner with others, and tells when it has begun to lose.
+    """Alarm that rings when the declared winner begins to lose its duels with others.
 
     While the winner wins each duel with probability at least 1/2, given the past, there are on average at least
     1 / `rate` duels before an alarm; whoever chooses the opponents, and however often you look. Once it wins with
@@ -47,7 +47,7 @@ class DriftAlarm:
         return self.evidence >= 1 / self.rate
 
     def update(self, *, won: bool) -> bool:
-        """Take in one duel of the winner; true if the alarm rings. It goes on ringing until it is reset."""
+        """Add one duel of the winner; true if the alarm rings. It rings until it is reset."""
         self.duels += 1
         if not self.rings:
             self._sums = [

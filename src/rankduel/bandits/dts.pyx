@@ -69,7 +69,7 @@ cdef class DTS(Optimistic):
     cdef int *candidates
     cdef int64_t *favourite  # whose duels with itself are jumped over; -1 before there was any
     cdef double *rates  # of the events that each theta, then that each phi is above 1/2 against it; -1: to be computed
-    cdef double *skip_state  # [the sum of rates, the time until the next event; -1: to be drawn]
+    cdef double *skip_state  # "calm" in snapshots: [the sum of rates, the time until the next event; -1: to be drawn]
     cdef int *events  # scratch of a duel that has some
     cdef uint64_t *upsets  # whose theta against the favourite is above 1/2
     cdef int8_t *streaks  # streaks[j, i], of i against j: a if b = 1, -b if a = 1 < b, else 0; of Beta(a, b). Made from the pairs
@@ -196,7 +196,7 @@ cdef class DTS(Optimistic):
         return True
 
     cdef int choose_with_events(self, duel_t *duel) except -1 nogil:
-        """A duel with an event."""
+        """Choose a duel in which an event happens."""
         cdef int n = self.n_arms, c = <int>self.favourite[0], n_events, k, event
         cdef double largest = 0.5, value
         cdef bint upset = False
@@ -346,7 +346,7 @@ cdef class DTS(Optimistic):
 
     @cython.final
     cdef void update_derived(self, int i, int j) noexcept nogil:
-        """What is made from the record of i against j."""
+        """Update the tournament and the streaks from the record of i against j."""
         cdef const versus_t *pair = self.pair(i, j)
         cdef double a = pair.chance.a, b = pair.chance.b
         self.tournament.update(i, j)

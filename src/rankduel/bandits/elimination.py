@@ -1,4 +1,4 @@
-"""When an arm is eliminated: the rules to choose from, and what is known afterwards."""
+"""Elimination rules (`Certified`, `Hoeffding`), and the `Confidence` and `Decision` that follow from them."""
 
 import math
 from dataclasses import dataclass, fields
@@ -9,7 +9,7 @@ from rankduel.spec import parse
 
 __all__ = ["Certified", "Confidence", "Decision", "Elimination", "Hoeffding", "Rule", "elimination_from"]
 
-DOUBTFUL = 0.1  # the p-value of "there is a best arm" from which on none is in sight
+DOUBT_P_VALUE = 0.1  # of "there is a best arm"; at or below it, no best arm is in sight
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class Confidence:
     @property
     def in_doubt(self) -> bool:
         """Whether no best arm is in sight: each one carries evidence against it."""
-        return self.p_best_exists <= DOUBTFUL
+        return self.p_best_exists <= DOUBT_P_VALUE
 
     def __str__(self) -> str:
         left = f"arm {self.alive[0]}" if len(self.alive) == 1 else f"one of the {len(self.alive)} arms left"

@@ -6,7 +6,7 @@ from libc.stdlib cimport free, realloc
 from libc.string cimport memset
 
 from rankduel.bandits.families.merging cimport Merging, batch_t
-from rankduel.bandits.snapshot_checks import COUNT, Equal, Values, curve_rules
+from rankduel.bandits.snapshot_checks import MAX_DUELS, Equal, Values, curve_rules
 from rankduel.bandits.kernels.pair_posterior cimport add16, draw16, kappa_of, kappa_ties, odds, rest, versus_count, versus_new, versus_t
 from rankduel.randomness.beta cimport ASK, STALE, beta_argmax, betas_t, guess_t, next_lane
 from rankduel.randomness.draws cimport below, eight_bytes, eight_bytes_if, uniform
@@ -161,7 +161,7 @@ cdef class MergeDTS(Merging):
 
     def _batch_rules(self, records):
         """Both arms of a pair have counted the same duels."""
-        yield "pairs", records[:, :, 0], Values(1, COUNT, whole=True)
+        yield "pairs", records[:, :, 0], Values(1, MAX_DUELS, whole=True)
         yield "pairs", records[:, :, 1], Equal(records[:, :, 0].T)
         yield from curve_rules("pairs", records, bar=0)
 

@@ -5,7 +5,7 @@ import numpy as np
 from libc.math cimport log, sqrt
 
 from rankduel.bandits.families.merging cimport Merging, batch_t
-from rankduel.bandits.snapshot_checks import COUNT, Equal, Values
+from rankduel.bandits.snapshot_checks import MAX_DUELS, Equal, Values
 from rankduel.randomness.draws cimport below, best_t, consider
 
 cdef struct bound_t:
@@ -71,7 +71,7 @@ cdef class MergeRUCB(Merging):
     def _batch_rules(self, records):
         """The means and widths are those of the wins."""
         wins, mean, width = np.moveaxis(records, 2, 0)
-        yield "pairs", wins, Values(0, COUNT, whole=True)
+        yield "pairs", wins, Values(0, MAX_DUELS, whole=True)
         yield "pairs", wins.diagonal(), Equal(0)
         n = wins + wins.T
         met, n = n > 0, np.maximum(n, 1)

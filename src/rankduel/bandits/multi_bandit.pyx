@@ -1,4 +1,4 @@
-"""The contract of bandits that let many arms meet at once: `ask` for a set, `tell` who is preferred to whom in it."""
+"""`MultiBandit`: the base class of bandits whose duels have many arms: `ask` for a set, `tell` the preferences."""
 
 import numpy as np
 

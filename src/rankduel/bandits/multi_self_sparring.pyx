@@ -7,7 +7,7 @@ from rankduel.bandits.parameters import whole
 from rankduel.bandits.snapshot_checks import Values
 from rankduel.bandits.kernels.thompson cimport Thompson
 
-MOST_DRAWS = 10_000  # of one duel: more arms than any page has
+MAX_ARMS_PER_DUEL = 10_000  # of one duel: more arms than any page has
 
 
 cdef class MultiSelfSparring(MultiBandit):
@@ -57,7 +57,7 @@ cdef class MultiSelfSparring(MultiBandit):
     cdef double *pains  # and of those against it
 
     def __init__(self, n_arms, *, arms_per_duel=4, seed=None):
-        super().__init__(n_arms, seed=seed, arms_per_duel=whole("arms_per_duel", arms_per_duel, minimum=2, maximum=MOST_DRAWS))
+        super().__init__(n_arms, seed=seed, arms_per_duel=whole("arms_per_duel", arms_per_duel, minimum=2, maximum=MAX_ARMS_PER_DUEL))
         self.m = arms_per_duel
         self.posterior = Thompson(self.n_arms)
         self._adopt("", self.posterior)

@@ -1,4 +1,4 @@
-"""Validation of an algorithm's parameters, at the door: the constructor."""
+"""Validate parameters of bandits in their constructors."""
 
 import math
 from numbers import Integral, Real

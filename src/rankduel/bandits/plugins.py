@@ -1,4 +1,4 @@
-"""A bandit of somebody's own by its address, `module:Class`: found, checked, and known by the text of its code."""
+"""Bandits outside of this package, named `module:Class`: import, check, and hash their code."""
 
 import ast
 import hashlib
@@ -16,7 +16,7 @@ from rankduel.errors import StorageError
 
 __all__ = ["code_of", "own_class", "plays_in_python", "split", "stored_class"]
 
-ALLOWED = "RANKDUEL_BANDITS"  # the variable of the environment with what a storage may name, "module:Class,..."
+ALLOWED = "RANKDUEL_BANDITS"  # environment variable: the classes that a storage may name, "module:Class,..."
 _MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 
@@ -124,7 +124,7 @@ def _imports(module: str, content: bytes) -> list[str]:
 
 
 def _neighbours(one: str, other: str) -> bool:
-    """Of one package, or beside each other in a folder that is not one of installed packages."""
+    """Of one package, or in one folder that is not one of installed packages."""
     if _top(one) == _top(other):
         return True
     folder = _folder(one)

@@ -7,7 +7,7 @@ from libc.stdint cimport int64_t, uint8_t
 
 from rankduel.bandits.base cimport FIRST, TIE, Bandit, duel_t, outcome_t
 from rankduel.bandits.parameters import number
-from rankduel.bandits.snapshot_checks import COUNT, Equal, Values
+from rankduel.bandits.snapshot_checks import MAX_DUELS, Equal, Values
 from rankduel.randomness import generator
 from rankduel.randomness.draws cimport below, best_t, consider
 
@@ -208,13 +208,13 @@ cdef class RMED1(Bandit):
         yield from Bandit._snapshot_rules(self, stored)
         arrays, n = self._arrays, self.n_arms
         wins, rate, evidence = arrays["wins"], arrays["rate"], arrays["evidence"]
-        yield "wins", wins, Values(0, COUNT, whole=True)
+        yield "wins", wins, Values(0, MAX_DUELS, whole=True)
         yield "wins", wins.diagonal(), Equal(0)
         played = wins + wins.T
         yield "rate", rate, Equal(np.where(played > 0, wins / np.maximum(played, 1), 0.5))
         yield "n_losing", arrays["n_losing"], Equal((rate < 0.5).sum(1))
         yield "n_opponents", arrays["n_opponents"], Equal((rate <= 0.5).sum(1) - 1)
-        yield "share", arrays["share"], Values(-1, COUNT)
+        yield "share", arrays["share"], Values(-1, MAX_DUELS)
         yield "evidence", evidence, Values(-1, 2.0**60)
         yield "order", np.sort(arrays["order"]), Equal(np.arange(n))
         first, second = arrays["pair"].tolist()

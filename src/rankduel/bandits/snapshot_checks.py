@@ -1,4 +1,4 @@
-"""The one place that checks a snapshot: a bandit declares what each of its arrays may hold, `check` compares.
+"""Check snapshots: a bandit declares what each of its arrays may hold, and `check` compares.
 
 Kernels trust their arrays: an index beyond the arms, a tree whose sums are wrong, a curve that does not fit its counts
 would make them read or write elsewhere, or never end. So a bandit's `_snapshot_rules` yields triples of an array's
@@ -15,9 +15,9 @@ import numpy.typing as npt
 
 from rankduel.errors import SnapshotError
 
-__all__ = ["COUNT", "Equal", "Rules", "Shape", "Values", "check", "check_whole", "curve_rules", "tree_rules"]
+__all__ = ["MAX_DUELS", "Equal", "Rules", "Shape", "Values", "check", "check_whole", "curve_rules", "tree_rules"]
 
-COUNT = 2**48  # more duels than anybody plays; kernels are exact up to here
+MAX_DUELS = 2**48  # kernels are exact up to here
 Array = npt.NDArray[Any]
 STALE, FLAT = -1, -2  # as in `randomness/beta.pxd`: no curve was fitted
 
@@ -140,14 +140,14 @@ def curve_rules(name: str, records: Array, bar: float) -> Rules:
     """Check records of `bandits/kernels/pair_posterior.pxd`: chances are chances, and a curve fits its counts."""
     a, b, mode, width, gap, mass, above_half, step = np.moveaxis(records, -1, 0)
     yield name, above_half, Values(0, 1)
-    yield name, step, Values(0, COUNT)
+    yield name, step, Values(0, MAX_DUELS)
     yield name, mode, Values(0, 1)
     yield name, width, Values(0, 1)
-    yield name, mass, Values(0, COUNT)
-    yield name, gap, Values(0, COUNT, markers=(STALE, FLAT))
+    yield name, mass, Values(0, MAX_DUELS)
+    yield name, gap, Values(0, MAX_DUELS, markers=(STALE, FLAT))
     fitted = gap >= 0
     a, b = a[fitted], b[fitted]
-    yield name, np.minimum(a, b), Values(2, COUNT)
+    yield name, np.minimum(a, b), Values(2, MAX_DUELS)
     inverse = 1 / (a + b - 2)
     m = (a - 1) * inverse
     bend = np.where(m >= 0.1, 4 - 6.75 * (0.5 - m) ** 2, 1)

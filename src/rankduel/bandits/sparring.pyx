@@ -7,7 +7,7 @@ from libc.stdint cimport int64_t
 
 from rankduel.bandits.base cimport FIRST, SECOND, TIE, Bandit, duel_t, outcome_t
 from rankduel.bandits.parameters import number
-from rankduel.bandits.snapshot_checks import COUNT, Values
+from rankduel.bandits.snapshot_checks import MAX_DUELS, Values
 from rankduel.bandits.kernels.thompson cimport Thompson
 from rankduel.bandits.kernels.tsallis cimport Tsallis
 from rankduel.bandits.kernels.exp_weights cimport Weights
@@ -95,7 +95,7 @@ cdef class SparringUCB1(Sparring):
 
     def _snapshot_rules(self, stored):
         yield from Bandit._snapshot_rules(self, stored)
-        yield "plays", self._arrays["plays"], Values(0, COUNT, whole=True)
+        yield "plays", self._arrays["plays"], Values(0, MAX_DUELS, whole=True)
         yield "wins", self._arrays["wins"], Values(0, self._arrays["plays"], whole=True)
 
     @property

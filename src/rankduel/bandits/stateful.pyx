@@ -1,4 +1,4 @@
-"""What a bandit is apart from its duels: arms, a seed and its stream, parameters, a state by name, and snapshots."""
+"""`Learner`: arms, seed, random stream, parameters, named state arrays and snapshots of every bandit."""
 
 import io
 import json
@@ -9,14 +9,14 @@ cimport numpy as cnp
 from cpython.pycapsule cimport PyCapsule_GetPointer
 
 from rankduel.bandits.elimination import Confidence, Decision
-from rankduel.bandits.snapshot_checks import COUNT, Equal, Shape, check, check_whole
+from rankduel.bandits.snapshot_checks import MAX_DUELS, Equal, Shape, check, check_whole
 from rankduel.errors import SnapshotError, UnknownDuel
 from rankduel.randomness import bit_generator, fresh_seed
 
 cnp.import_array()
 
 cdef int SCHEMA = 1  # of snapshots
-cdef int MANY_ARMS = 1_000_000  # from here on a snapshot needs arrays that are as long before memory is asked for
+cdef int MANY_ARMS = 1_000_000  # above it, a snapshot must have arrays of that length before memory is allocated
 
 
 cdef class Learner:
@@ -204,8 +204,8 @@ cdef class Learner:
         return None
 
     def _take(self, header, arrays):
-        self.asked = check_whole("asked", header["asked"], 0, COUNT)
-        self.told = check_whole("told", header["told"], 0, COUNT)
+        self.asked = check_whole("asked", header["asked"], 0, MAX_DUELS)
+        self.told = check_whole("told", header["told"], 0, MAX_DUELS)
         self.n_alive = check_whole("n_alive", header["n_alive"], 1, self.n_arms)
         self.tied = header["tied"]
         state = self._bit_generator.state

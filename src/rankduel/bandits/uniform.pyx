@@ -6,7 +6,7 @@ from libc.stdint cimport int64_t
 
 from rankduel.bandits.base cimport FIRST, TIE, duel_t, outcome_t
 from rankduel.bandits.families.eliminating cimport Eliminating
-from rankduel.bandits.snapshot_checks import COUNT, Equal, Values
+from rankduel.bandits.snapshot_checks import MAX_DUELS, Equal, Values
 from rankduel.randomness.draws cimport below
 
 
@@ -79,8 +79,8 @@ cdef class Uniform(Eliminating):
         left = self._arrays["left"]
         yield "left", np.sort(left), Equal(np.arange(self.n_arms))
         yield "left", np.sort(left[:self.n_alive]), Equal(self.alive)
-        yield "won", self._arrays["won"], Values(0, COUNT)
-        yield "fought", self._arrays["fought"], Values(0, COUNT)
+        yield "won", self._arrays["won"], Values(0, MAX_DUELS)
+        yield "fought", self._arrays["fought"], Values(0, MAX_DUELS)
 
     @property
     def champion(self):

@@ -187,7 +187,7 @@ def _disk(folder: Path) -> Iterator[Finding]:
         yield Finding("error", "disk", f"{folder} is on {kind}, whose locks cannot be trusted: use a local disk")
     free = shutil.disk_usage(folder).free
     level = "error" if free < _FULL_DISK_BYTES else "warning" if free < _LOW_DISK_BYTES else "ok"
-    yield Finding(level, "disk", f"{free / 1e9:.1f} GB are free" + ("" if level == "ok" else ": make room"))
+    yield Finding(level, "disk", f"{free / 1e9:.1f} GB are free" + ("" if level == "ok" else ": free some space"))
     try:
         seconds = _sync_time(folder)
     except OSError as error:

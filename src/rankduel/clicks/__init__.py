@@ -1,4 +1,4 @@
-"""Simulated users: grades of a list in, clicks out."""
+"""Click models: simulated users that click on the graded documents of a list."""
 
 from rankduel.clicks.base import ClickModel
 from rankduel.clicks.cascade import CascadeModel

@@ -1,4 +1,4 @@
-"""The contract of every simulated user: look at one document after the other, click, leave."""
+"""`ClickModel`: the interface of simulated users, who examine one document after the other, click and leave."""
 
 from math import fsum
 

@@ -1,4 +1,4 @@
-"""The cascade user: from the top down, until satisfied."""
+"""Cascade click model: users read from the top down and leave when satisfied."""
 
 from libc.stdlib cimport free, malloc
 

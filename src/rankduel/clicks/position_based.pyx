@@ -1,4 +1,4 @@
-"""Users whose eyes do not depend on what they have seen."""
+"""Position-based click models: examination depends on the position alone."""
 
 from libc.limits cimport INT_MAX
 from libc.stdlib cimport free, malloc

@@ -1,4 +1,4 @@
-"""The service from afar: `Client` for applications that have users waiting, `RemoteTournament` for operators."""
+"""Clients of a service: `Client` for applications with users waiting, `RemoteTournament` for scripts and operators."""
 
 from rankduel.client.client import Client
 from rankduel.client.counters import Counters

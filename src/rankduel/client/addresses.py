@@ -1,4 +1,4 @@
-"""Where a host is. Nothing bounds how long a name service takes, so a thread of its own waits for it."""
+"""Name resolution in the background: DNS has no deadline, so a thread of its own waits for it."""
 
 import ipaddress
 import socket
@@ -8,10 +8,10 @@ from typing import Any
 
 __all__ = ["Addresses"]
 
-_FRESH = 60.0  # seconds after which a name is looked up again, while what is known stays in use
-_FAILED = 1.0  # the same after a failure
+_REFRESH_SECONDS = 60.0  # then the name is resolved again, while the known addresses stay in use
+_RETRY_SECONDS = 1.0  # the same after a failure
 
-Address = tuple[int, Any]  # family, and what `socket.connect` takes
+Address = tuple[int, Any]  # family, and the address for `socket.connect`
 
 
 class Addresses:
@@ -22,20 +22,20 @@ class Addresses:
         self._literal = _is_literal(host)
         self._known: list[Address] = []
         self._failure: OSError | None = None
-        self._due = 0.0  # when to look again
+        self._due = 0.0  # when to resolve it again
         self.forked()
 
     def forked(self) -> None:
         """A thread that was looking is not there after a fork, and a lock may be held for ever."""
-        self._looking = False
+        self._resolving = False
         self._lock = threading.Condition()
 
     def known(self, due: float) -> list[Address]:
         """The addresses; OSError if there are none, TimeoutError if none was found before `due`."""
         with self._lock:
-            if monotonic() >= self._due and not self._looking:
+            if monotonic() >= self._due and not self._resolving:
                 self._begin()
-            while not self._known and (self._looking or self._failure is None):
+            while not self._known and (self._resolving or self._failure is None):
                 if (left := due - monotonic()) <= 0:
                     raise TimeoutError
                 self._lock.wait(left)
@@ -43,33 +43,33 @@ class Addresses:
                 raise self._failure
             return list(self._known)
 
-    def prefer(self, family: int, place: Any) -> None:
-        """Try this one first from now on."""
-        if self._known and self._known[0] != (family, place):
+    def prefer(self, family: int, sockaddr: Any) -> None:
+        """Try this address first from now on."""
+        if self._known and self._known[0] != (family, sockaddr):
             with self._lock:
-                self._known.sort(key=lambda address: address != (family, place))
+                self._known.sort(key=lambda address: address != (family, sockaddr))
 
     def _begin(self) -> None:
         if self._literal:
-            self._look()
+            self._resolve()
             return
-        thread = threading.Thread(target=self._look, name="rankduel address", daemon=True)
+        thread = threading.Thread(target=self._resolve, name="rankduel address", daemon=True)
         thread.start()
-        self._looking = True
+        self._resolving = True
 
-    def _look(self) -> None:
+    def _resolve(self) -> None:
         found: list[Address] = []
         failure: OSError | None = None
         try:
-            for family, _, _, _, place in socket.getaddrinfo(self._host, self._port, type=socket.SOCK_STREAM):
-                if (family, place) not in found:
-                    found.append((int(family), place))
+            for family, _, _, _, sockaddr in socket.getaddrinfo(self._host, self._port, type=socket.SOCK_STREAM):
+                if (family, sockaddr) not in found:
+                    found.append((int(family), sockaddr))
         except (OSError, UnicodeError) as error:  # UnicodeError: a name that cannot be one
             failure = error if isinstance(error, OSError) else OSError(str(error))
         with self._lock:
-            self._looking = False
+            self._resolving = False
             self._failure = failure
-            self._due = monotonic() + (_FRESH if found else _FAILED)
+            self._due = monotonic() + (_REFRESH_SECONDS if found else _RETRY_SECONDS)
             if found:
                 first = self._known[:1]
                 self._known = sorted(found, key=lambda address: address not in first)

@@ -1,4 +1,4 @@
-"""Values from the answers of a service, each checked: an answer of another shape is a `StorageError`."""
+"""Read the responses of a service: each value is checked, and a response of another shape is a `StorageError`."""
 
 from functools import lru_cache
 from types import NoneType
@@ -30,8 +30,8 @@ __all__ = [
     "words",
 ]
 
-_LONGEST = 1000  # characters of a message that are passed on
-_COUNTERS = {"told": "resolved"}  # of our names, those that the service has another word for
+_MAX_MESSAGE_CHARACTERS = 1_000  # of an error of the service
+_COUNTERS = {"told": "resolved"}  # names of counters that differ in HTTP
 T = TypeVar("T")
 
 
@@ -155,7 +155,7 @@ def words(message: Any) -> str:
     """
     if not isinstance(message, str):
         return brief(message)
-    return message[:_LONGEST] if message.isprintable() else repr(message[:_LONGEST])
+    return message[:_MAX_MESSAGE_CHARACTERS] if message.isprintable() else repr(message[:_MAX_MESSAGE_CHARACTERS])
 
 
 @lru_cache

@@ -1,4 +1,4 @@
-"""A server that does not answer is left alone for a moment, so that it costs its users nothing."""
+"""Circuit breaker: a server that fails is not asked for a while, so that users do not wait for it."""
 
 import random
 import threading

@@ -1,4 +1,4 @@
-"""Calls to a service for scripts: a problem that it reports raises as in process, all else is a `StorageError`."""
+"""Requests to a service for scripts: problems become the exceptions of a local tournament, the rest `StorageError`."""
 
 from time import monotonic
 from typing import Any
@@ -7,18 +7,18 @@ from rankduel.client.answers import words
 from rankduel.client.client import key_of
 from rankduel.client.transport import Answer, Failure, Transport
 from rankduel.client.wire import encoded
-from rankduel.errors import StorageError, TournamentExists, UnknownTournament
+from rankduel.errors import StorageError, TournamentExists, UnknownDuel, UnknownTournament
 from rankduel.live.rules.validation import brief
 
 __all__ = ["Calls"]
 
-_TIMEOUT = 30.0  # seconds for a call
-_LARGEST = 64 << 20  # bytes of an answer
+_TIMEOUT_SECONDS = 30.0
+_MAX_ANSWER_BYTES = 64 << 20
 _ERRORS: dict[str, type[Exception]] = {
     "/problems/unknown-tournament": UnknownTournament,
     "/problems/tournament-exists": TournamentExists,
     "/problems/unknown-ranker": ValueError,
-    "/problems/unknown-duel": ValueError,
+    "/problems/unknown-duel": UnknownDuel,
     "/problems/wrong-state": ValueError,
     "/problems/bad-value": ValueError,
     "/problems/bad-request": ValueError,
@@ -31,13 +31,22 @@ class Calls:
     def __init__(self, url: str, key: str | None) -> None:
         self.url = url
         self._transport = Transport(url, key_of(key))
-        self.close = self._transport.close
+        self._closed = False
+
+    def close(self) -> None:
+        """Close the connections; later calls are refused."""
+        self._closed = True
+        self._transport.close()
 
     def send(self, verb: str, path: str, body: object = None, *, once: bool = False) -> Any:
         """The answer to a call; what is wrong raises."""
+        if self._closed:
+            raise StorageError(f"the tournament at {self.url} was closed: open it again")
         text = None if body is None else encoded(body)
         try:
-            answer = self._transport.call(verb, path, text, due=monotonic() + _TIMEOUT, largest=_LARGEST, once=once)
+            answer = self._transport.call(
+                verb, path, text, due=monotonic() + _TIMEOUT_SECONDS, largest=_MAX_ANSWER_BYTES, once=once
+            )
         except Failure as failure:
             raise StorageError(f"{self.url} does not answer: {words(str(failure))}") from failure
         if 200 <= answer.status < 300:

@@ -1,9 +1,9 @@
-"""`Client`: the service as a search application uses it, which waits for nothing and fails at nothing."""
+"""`Client`: ask and tell over HTTP for a search application; it never waits long and never fails."""
 
 import atexit
 import os
 import weakref
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable
 from time import monotonic
 from types import TracebackType
 from typing import Self
@@ -14,7 +14,6 @@ from rankduel.client.counters import Counters, Tally
 from rankduel.client.outbox import Outbox, Route
 from rankduel.client.transport import Failure, Transport
 from rankduel.client.wire import (
-    checked,
     duel_from,
     encoded,
     event_of,
@@ -26,17 +25,18 @@ from rankduel.client.wire import (
 )
 from rankduel.interleaving import Interleaved
 from rankduel.live import LiveDuel
+from rankduel.live.results import outcome_or_clicks
 from rankduel.live.rules.signals import Shown, Signal
-from rankduel.live.rules.validation import whole
+from rankduel.live.rules.validation import as_list, check_name, whole
 from rankduel.types import Outcome
 
 __all__ = ["Client", "key_of"]
 
-KEY = "RANKDUEL_KEY"  # the variable of the environment that has the API key
-_LARGEST = 64 * 1024  # bytes of the answer to an ask: a duel has less than 4,000
-_LARGEST_ITEM = 256 * 1024  # bytes of something to send
-_MOST = 500  # items of a batch
-_BUSY = (400, 409, 413, 422)  # refusals of one ask, which say nothing of the next
+KEY_VARIABLE = "RANKDUEL_KEY"  # the environment variable with the API key
+_MAX_ANSWER_BYTES = 64 * 1024  # to an ask: a duel has less than 4,000
+_MAX_ITEM_BYTES = 256 * 1024
+_MAX_ITEMS_PER_BATCH = 500
+_ONE_ASK_REFUSED = (400, 409, 413, 422)  # statuses that say nothing about the next ask
 
 
 class Client:
@@ -79,20 +79,22 @@ class Client:
         queue_bytes: int = 64_000_000,
         exit_timeout: float = 2.0,
     ) -> None:
-        self.tournament = checked("tournament", tournament)
+        self.tournament = check_name("tournament", tournament)
         self.deadline = _seconds("deadline", deadline, 0.001, 10)
-        self.baseline = "" if baseline is None else checked("baseline", baseline)
+        self.baseline = "" if baseline is None else check_name("baseline", baseline)
         whole("queue", queue, at_least=1)
-        whole("queue_bytes", queue_bytes, at_least=_LARGEST_ITEM)
+        whole("queue_bytes", queue_bytes, at_least=_MAX_ITEM_BYTES)
         self.exit_timeout = _seconds("exit_timeout", exit_timeout, 0, 60)
         self._transport = Transport(url, key_of(key))
         self._tally = Tally()
         self._breaker = Breaker()
         self._outbox = Outbox(self._transport, self._tally, queue, queue_bytes)
         self._ask = path_of(tournament, "ask")
-        self._tells = Route(path_of(tournament, "tell"), _MOST, b"[", b"]", "receipts")
-        self._pages = Route(path_of(tournament, "show"), _MOST, b"[", b"]", "statuses")
-        self._events = Route(f"/v1/events?{urlencode({'tournament': tournament})}", _MOST, b"[", b"]", "statuses")
+        self._tells = Route(path_of(tournament, "tell"), _MAX_ITEMS_PER_BATCH, b"[", b"]", "receipts")
+        self._pages = Route(path_of(tournament, "show"), _MAX_ITEMS_PER_BATCH, b"[", b"]", "statuses")
+        self._events = Route(
+            f"/v1/events?{urlencode({'tournament': tournament})}", _MAX_ITEMS_PER_BATCH, b"[", b"]", "statuses"
+        )
         self._closed = False
         weakref.finalize(self, self._outbox.abandon).atexit = False
         _clients.add(self)
@@ -110,7 +112,7 @@ class Client:
         if self._closed or not self._breaker.allows():
             return self._instead("resting", "rested")
         try:
-            answer = self._transport.call("POST", self._ask, body, due=due, largest=_LARGEST)
+            answer = self._transport.call("POST", self._ask, body, due=due, largest=_MAX_ANSWER_BYTES)
             duel = duel_from(answer.value) if answer.status == 200 else None
         except Failure as failure:
             self._breaker.failed()
@@ -122,7 +124,7 @@ class Client:
             self._breaker.answered()
             self._tally.add(asks=1, answered=1)
             return duel
-        if answer.status not in _BUSY:
+        if answer.status not in _ONE_ASK_REFUSED:
             self._breaker.failed(answer.retry_after)
         return self._instead("refused", "refused") if answer.status < 500 else self._instead("unreachable", "failed")
 
@@ -139,8 +141,9 @@ class Client:
         `duel` is what `ask` has returned, or its ticket, or its id. Where there was no duel there is nothing to tell,
         and that is fine. Clicks are attributed by the service, as the tournament has declared.
         """
-        told = tell_of(duel, outcome, clicks, shown)
-        return told is None or self._put(self._tells, told)
+        told = outcome_or_clicks(duel, outcome, clicks, shown)
+        item = None if told is None else tell_of(duel, told)
+        return item is None or self._put(self._tells, item)
 
     def show(self, duel: LiveDuel | str, page: Interleaved | None = None) -> bool:
         """The page that a user has seen, by default what `duel.interleave` has made. False if it had to be dropped."""
@@ -152,16 +155,14 @@ class Client:
 
         The key needs the scope `ingest`. A duel is decided by signals when its window closes, if its page was reported.
         """
-        if isinstance(seen, str | bytes | Mapping | Signal | Shown) or not isinstance(seen, Iterable):
-            raise TypeError(f"seen must be a list of Signal and Shown, got {seen!r:.200}")
-        events = [event_of(one) for one in seen]
+        events = [event_of(one) for one in as_list("seen", seen)]
         dropped = sum(not self._put(self._events, event) for event in events)
         return dropped == 0
 
     def _put(self, route: Route, item: dict[str, object]) -> bool:
         text = encoded(item)
-        if len(text) > _LARGEST_ITEM:
-            raise ValueError(f"{len(text)} bytes are too many to send: at most {_LARGEST_ITEM}")
+        if len(text) > _MAX_ITEM_BYTES:
+            raise ValueError(f"{len(text)} bytes are too many to send: at most {_MAX_ITEM_BYTES}")
         return self._outbox.put(route, text)
 
     def _instead(self, why: str, counter: str) -> LiveDuel:
@@ -213,7 +214,7 @@ class Client:
 
 def key_of(key: str | None) -> str | None:
     """The API key: as given, or of the environment."""
-    return os.environ.get(KEY) or None if key is None else key
+    return os.environ.get(KEY_VARIABLE) or None if key is None else key
 
 
 def _seconds(name: str, value: float, least: float, most: float) -> float:

@@ -1,4 +1,4 @@
-"""What a client has done, and what became of it: nothing that is lost is lost in silence."""
+"""Counters of a client: what it asked and sent, and what became of it. Every loss is counted."""
 
 import threading
 from dataclasses import dataclass, replace

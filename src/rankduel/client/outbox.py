@@ -1,4 +1,4 @@
-"""What a search application has to tell, sent in the background: in batches, again if need be, and never for ever."""
+"""Outbox: a background thread sends queued tells, pages and events in batches, with bounded retries."""
 
 import random
 import threading
@@ -11,15 +11,15 @@ from rankduel.client.transport import Answer, Failure, Transport
 
 __all__ = ["Outbox", "Route"]
 
-_LINGER = 0.05  # seconds that something may lie, so that more goes with it
-_IDLE = 10.0  # seconds after which the thread looks whether it was abandoned
-_CALL = 10.0  # seconds until a call is given up, and tried again
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 30.0  # seconds between attempts
-_MOST_BYTES = 500_000  # of a batch: half of what a service takes
-_ATTEMPTS = 3  # at a batch on which the service itself fails, before it is taken apart
-_AGAIN = (408, 425, 429)  # refusals that mean "later"
-_CONFLICT = 409  # of a single tell: something else was told before, and stays
-_BAD = (400, 413, 422)  # refusals of what was sent, not of who sends it
+_LINGER_SECONDS = 0.05  # that an item waits, so that more go with it
+_IDLE_CHECK_SECONDS = 10.0  # after which the thread checks whether its client is gone
+_CALL_TIMEOUT_SECONDS = 10.0  # then the request is sent again
+_FIRST_PAUSE_SECONDS, _MAX_PAUSE_SECONDS = 0.1, 30.0  # between attempts
+_MAX_BATCH_BYTES = 500_000  # half of what a service takes
+_MAX_FAILED_ATTEMPTS = 3  # answers of status 500 to a batch, before it is halved
+_RETRY_STATUSES = (408, 425, 429)  # try again later
+_CONFLICT_STATUS = 409  # of a single tell: something else was told before, and stays
+_BAD_REQUEST_STATUSES = (400, 413, 422)  # something in the batch is wrong, not the key
 _STATUSES = {
     "accepted": "accepted",
     "duplicate": "duplicate",
@@ -36,7 +36,7 @@ class Route:
     """Where something is sent: an address, how many at once, and how a batch is written and answered."""
 
     path: str
-    most: int
+    max_items: int
     before: bytes = b""
     after: bytes = b""
     results: str | None = None  # the field of the answer that has a result for each item
@@ -51,11 +51,11 @@ class Outbox:
 
     The thread is started when there is something to send, does not keep a program from ending, and holds no reference
     to the client. What the service refuses for good is not sent again; a batch that it refuses or fails on is halved,
-    so that one bad item costs none of the others. The queue takes `most_items` items, and `most_bytes` bytes of them.
+    so that one bad item costs none of the others. The queue takes `max_items` items, and `max_bytes` bytes of them.
     """
 
-    def __init__(self, transport: Transport, tally: Tally, most_items: int, most_bytes: int) -> None:
-        self._transport, self._most_items, self._most_bytes = transport, most_items, most_bytes
+    def __init__(self, transport: Transport, tally: Tally, max_items: int, max_bytes: int) -> None:
+        self._transport, self._max_items, self._max_bytes = transport, max_items, max_bytes
         self.forked(tally)
 
     def forked(self, tally: Tally) -> None:
@@ -76,7 +76,7 @@ class Outbox:
     def put(self, route: Route, text: bytes) -> bool:
         """Take in an item that is JSON; False if it must be dropped."""
         with self._changed:
-            full = len(self) >= self._most_items or self._bytes + len(text) > self._most_bytes
+            full = len(self) >= self._max_items or self._bytes + len(text) > self._max_bytes
             if full or self._end is not None:
                 self._tally.add(dropped=1)
                 return False
@@ -156,9 +156,9 @@ class Outbox:
                 if self._waiting == 0:
                     if self._end is not None:
                         return None
-                    self._changed.wait(_IDLE)
+                    self._changed.wait(_IDLE_CHECK_SECONDS)
                 elif not lingered and not self._hurried():
-                    self._changed.wait(_LINGER)
+                    self._changed.wait(_LINGER_SECONDS)
                     lingered = True
                 else:
                     return self._take()
@@ -169,7 +169,7 @@ class Outbox:
         queue = self._queues.pop(route)
         batch = [queue.popleft()]
         size = len(batch[0])
-        while queue and len(batch) < route.most and size + len(queue[0]) <= _MOST_BYTES:
+        while queue and len(batch) < route.max_items and size + len(queue[0]) <= _MAX_BATCH_BYTES:
             batch.append(queue.popleft())
             size += len(batch[-1])
         if queue:
@@ -183,7 +183,7 @@ class Outbox:
 
     def _deliver(self, route: Route, batch: list[bytes]) -> None:
         """Send a batch until it is taken or refused, or until the end."""
-        pause, failures = _FIRST_PAUSE, 0
+        pause, failures = _FIRST_PAUSE_SECONDS, 0
         while not self._over():
             answer = self._attempt(route, batch)
             status = 0 if answer is None else answer.status
@@ -191,26 +191,28 @@ class Outbox:
             if 200 <= status < 300:
                 self._count(route, batch, answer)
                 return
-            if status == _CONFLICT and len(batch) == 1:
+            if status == _CONFLICT_STATUS and len(batch) == 1:
                 self._tally.add(sent=1, conflict=1)
                 return
-            if len(batch) > 1 and (status in _BAD or failures == _ATTEMPTS):
+            if len(batch) > 1 and (status in _BAD_REQUEST_STATUSES or failures == _MAX_FAILED_ATTEMPTS):
                 middle = len(batch) // 2
                 self._deliver(route, batch[:middle])
                 self._deliver(route, batch[middle:])
                 return
-            if failures == _ATTEMPTS or (200 <= status < 500 and status not in _AGAIN):
+            if failures == _MAX_FAILED_ATTEMPTS or (200 <= status < 500 and status not in _RETRY_STATUSES):
                 self._tally.add(rejected=len(batch))
                 return
             self._tally.add(retries=1)
             told = 0.0 if answer is None else answer.retry_after or 0.0
             self._pause(max(told, pause * random.uniform(0.5, 1.0)))
-            pause = min(2 * pause, _LONGEST_PAUSE)
+            pause = min(2 * pause, _MAX_PAUSE_SECONDS)
         self._tally.add(dropped=len(batch))
 
     def _attempt(self, route: Route, batch: list[bytes]) -> Answer | None:
         now = monotonic()
-        due = now + _CALL if self._end is None else min(now + _CALL, max(self._end, now))
+        due = (
+            now + _CALL_TIMEOUT_SECONDS if self._end is None else min(now + _CALL_TIMEOUT_SECONDS, max(self._end, now))
+        )
         try:
             return self._transport.call("POST", route.path, route.body(batch), due=due)
         except Failure:

@@ -1,4 +1,4 @@
-"""HTTP with a deadline: every call has ended by then, whatever the server, the network or the name service does."""
+"""HTTP transport with a deadline: every call ends by then, whatever the server, the network or DNS do."""
 
 import http.client
 import io
@@ -16,11 +16,11 @@ from rankduel.client.addresses import Addresses
 
 __all__ = ["Answer", "Failure", "Transport"]
 
-_IDLE = 32  # connections that are kept open
-_LARGEST = 1 << 20  # bytes of an answer; more is not read
-_LARGEST_HEAD = 8 << 10  # bytes of status and headers: 64 kB of them can take 0.1 s to parse, which no deadline ends
-_BUFFER = 2048  # bytes read at once: enough for a duel, and quickly parsed, since time is looked at between two reads
-_LONGEST_PAUSE = 60.0  # seconds that a server may ask to be left alone
+_MAX_IDLE_CONNECTIONS = 32
+_MAX_ANSWER_BYTES = 1 << 20  # more is not read
+_MAX_HEAD_BYTES = 8 << 10  # status and headers: 64 kB of them can take 0.1 s to parse, which no deadline ends
+_BUFFER_BYTES = 2048  # per read: enough for a duel, and quickly parsed, since the clock is read between two reads
+_MAX_RETRY_AFTER_SECONDS = 60.0  # the longest pause that a server may ask for
 _CLOSED_WHILE_IDLE = (ConnectionError, http.client.RemoteDisconnected)
 
 
@@ -33,7 +33,7 @@ class Answer:
     retry_after: float | None = None
 
 
-class Failure(Exception):  # noqa: N818 - not an error of a user's: nobody outside of this room sees it
+class Failure(Exception):  # noqa: N818 - not an error of a user: nobody outside this package sees it
     """No answer, or none that can be understood; `late` if the deadline came first."""
 
     def __init__(self, reason: str, *, late: bool = False) -> None:
@@ -59,7 +59,7 @@ class Transport:
         self._head = f"Host: {literal}:{port}\r\nAccept: application/json\r\nUser-Agent: rankduel\r\n"
         if key is not None:
             self._head += f"Authorization: Bearer {_checked_key(key)}\r\n"
-        self._idle: list[_Line] = []
+        self._idle: list[_Connection] = []
         weakref.finalize(self, _close_all, self._idle)
 
     def call(
@@ -70,7 +70,7 @@ class Transport:
         *,
         due: float,
         kind: str = "application/json",
-        largest: int = _LARGEST,
+        largest: int = _MAX_ANSWER_BYTES,
         once: bool = False,
     ) -> Answer:
         """One call, ended before `due` (as `monotonic` tells the time).
@@ -83,11 +83,11 @@ class Transport:
         sent = f"{request}\r\n".encode("latin-1") + (body or b"")
         try:
             while True:
-                line = None if once else self._kept()
-                if line is None:
+                connection = None if once else self._kept()
+                if connection is None:
                     return self._exchange(self._connected(due), verb, sent, due, largest)
                 try:
-                    return self._exchange(line, verb, sent, due, largest)
+                    return self._exchange(connection, verb, sent, due, largest)
                 except _CLOSED_WHILE_IDLE:
                     continue  # before it has answered anything: it was closed while it lay idle
         except TimeoutError as error:
@@ -104,30 +104,30 @@ class Transport:
         self.close()
         self._addresses.forked()
 
-    def _exchange(self, line: "_Line", verb: str, sent: bytes, due: float, largest: int) -> Answer:
+    def _exchange(self, connection: "_Connection", verb: str, sent: bytes, due: float, largest: int) -> Answer:
         try:
-            answer = line.exchange(verb, sent, due, largest)
+            answer = connection.exchange(verb, sent, due, largest)
         except BaseException:
-            line.close()
+            connection.close()
             raise
-        if line.reusable and len(self._idle) < _IDLE:
-            self._idle.append(line)
+        if connection.reusable and len(self._idle) < _MAX_IDLE_CONNECTIONS:
+            self._idle.append(connection)
         else:
-            line.close()
+            connection.close()
         return answer
 
-    def _kept(self) -> "_Line | None":
+    def _kept(self) -> "_Connection | None":
         """An idle connection that the server has not closed; the one used last comes first."""
         while True:
             try:
-                line = self._idle.pop()
+                connection = self._idle.pop()
             except IndexError:
                 return None
-            if line.quiet():
-                return line
-            line.close()
+            if connection.quiet():
+                return connection
+            connection.close()
 
-    def _connected(self, due: float) -> "_Line":
+    def _connected(self, due: float) -> "_Connection":
         """A new connection, to the first address that answers."""
         addresses = self._addresses.known(due)
         failure: OSError = TimeoutError()
@@ -151,11 +151,11 @@ class Transport:
                 connection.close()
                 raise
             self._addresses.prefer(family, place)
-            return _Line(connection)
+            return _Connection(connection)
         raise failure
 
 
-class _Line:
+class _Connection:
     """One connection, used by one call at a time."""
 
     def __init__(self, connection: socket.socket) -> None:
@@ -172,7 +172,7 @@ class _Line:
         left = memoryview(sent)
         while left:  # `sendall` with TLS would have the whole time limit for each record
             left = left[self._arm().send(left) :]
-        self._allowed = _LARGEST_HEAD
+        self._allowed = _MAX_HEAD_BYTES
         response = http.client.HTTPResponse(self, method=verb)  # type: ignore[arg-type] # all that it wants is makefile
         response.begin()
         self._allowed += largest
@@ -206,7 +206,7 @@ class _Line:
 
     def makefile(self, _mode: str) -> io.BufferedReader:
         """What HTTPResponse reads from."""
-        return io.BufferedReader(_Reader(self), _BUFFER)
+        return io.BufferedReader(_Reader(self), _BUFFER_BYTES)
 
     def close(self) -> None:
         self._connection.close()
@@ -215,19 +215,19 @@ class _Line:
 class _Reader(io.RawIOBase):
     """The bytes that come in. A limit for each read would let a server that sends byte by byte go on for ever."""
 
-    def __init__(self, line: _Line) -> None:
-        self._line = line
+    def __init__(self, connection: _Connection) -> None:
+        self._connection = connection
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        return self._line.receive(buffer)
+        return self._connection.receive(buffer)
 
 
-def _close_all(lines: list[_Line]) -> None:
-    while lines:
-        lines.pop().close()
+def _close_all(connections: list[_Connection]) -> None:
+    while connections:
+        connections.pop().close()
 
 
 def _left(due: float) -> float:
@@ -239,7 +239,9 @@ def _left(due: float) -> float:
 
 def _pause(text: str | None) -> float | None:
     """The seconds of a Retry-After; its other form, a date, is as good as none."""
-    return min(float(text), _LONGEST_PAUSE) if text is not None and text.isascii() and text.isdecimal() else None
+    return (
+        min(float(text), _MAX_RETRY_AFTER_SECONDS) if text is not None and text.isascii() and text.isdecimal() else None
+    )
 
 
 def _parsed(url: str) -> tuple[str, str, int, str]:

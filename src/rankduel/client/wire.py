@@ -1,7 +1,7 @@
-"""What goes over the wire and what comes back, as values: checked on both sides."""
+"""Request bodies from values, and duels from responses; both are checked."""
 
 import json
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from time import time
 from typing import Any
@@ -10,12 +10,11 @@ from urllib.parse import quote
 from rankduel.interleaving import Interleaved, Interleaving, interleaving_from
 from rankduel.live import LiveDuel
 from rankduel.live.rules.duels import numbers_of
-from rankduel.live.rules.signals import Shown, Signal
-from rankduel.live.rules.validation import brief, name, number
+from rankduel.live.rules.signals import Clicks, Shown, Signal
+from rankduel.live.rules.validation import brief, check_name, number
 from rankduel.types import Outcome
 
 __all__ = [
-    "checked",
     "duel_from",
     "encoded",
     "event_of",
@@ -28,28 +27,18 @@ __all__ = [
     "tell_of",
 ]
 
-_LONGEST = 200  # characters of a name or an id
-_LONGEST_TICKET = 2000  # characters
+_MAX_TICKET_CHARACTERS = 2_000
 _SERVES = ("duel", "baseline", "winner")
 _encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 
 
 def encoded(body: object) -> bytes:
-    """A body, as JSON."""
+    """A request body as JSON."""
     return _encode(body).encode()
 
 
-def checked(what: str, value: object) -> str:
-    """A name or an id: 1 to 200 printable characters."""
-    if not isinstance(value, str):
-        raise TypeError(f"{what} must be a string, got {value!r:.{_LONGEST}}")
-    if not 0 < len(value) <= _LONGEST or not value.isprintable():
-        raise ValueError(f"{what} must be 1 to {_LONGEST} printable characters, got {value!r:.{_LONGEST}}")
-    return value
-
-
 def path_of(tournament: str, *more: str) -> str:
-    """The address of a tournament, or of something in it; a name may have any character.
+    """The path of a tournament, or of something in it; a name may have any character.
 
     >>> path_of("home/search", "ask")
     '/v1/tournaments/home%2Fsearch/ask'
@@ -58,12 +47,12 @@ def path_of(tournament: str, *more: str) -> str:
 
 
 def query_of(query_id: str | None, client_id: str | None) -> dict[str, str]:
-    """Who searches, as the service takes it."""
+    """An ask, as the service takes it."""
     asked = {}
     if query_id is not None:
-        asked["query_id"] = checked("query_id", query_id)
+        asked["query_id"] = check_name("query_id", query_id)
     if client_id is not None:
-        asked["client_id"] = checked("client_id", client_id)
+        asked["client_id"] = check_name("client_id", client_id)
     return asked
 
 
@@ -79,14 +68,14 @@ def duel_from(answer: Any) -> LiveDuel:
     try:
         duel = LiveDuel(
             id=_id(answer["duel"]),
-            first=name("first", answer["first"]),
-            second=name("second", answer["second"]),
+            first=check_name("first", answer["first"]),
+            second=check_name("second", answer["second"]),
             seed=_seed(answer["seed"]),
             expires=number("expires", answer["expires"]),
-            serve=name("serve", answer["serve"]),
-            why=None if answer["why"] is None else name("why", answer["why"]),
-            method=method_of(name("interleaving", answer["interleaving"])),
-            sign=_signed(answer["ticket"]),
+            serve=check_name("serve", answer["serve"]),
+            why=None if answer["why"] is None else check_name("why", answer["why"]),
+            method=method_of(check_name("interleaving", answer["interleaving"])),
+            _ticket=_ticket(answer["ticket"]),
         )
     except KeyError as error:
         raise ValueError(f"not a duel: no {error}") from None
@@ -99,7 +88,7 @@ def duel_from(answer: Any) -> LiveDuel:
 
 @lru_cache(maxsize=64)
 def method_of(spec: str) -> Interleaving:
-    """How two lists become a page."""
+    """The interleaving method of a duel, by its name and options."""
     return interleaving_from(spec)
 
 
@@ -114,36 +103,21 @@ def name_of(duel: LiveDuel | str) -> dict[str, str] | None:
             return None
         return {"duel": duel.id} if duel.ticket is None else {"ticket": duel.ticket}
     if not isinstance(duel, str):
-        raise TypeError(f"duel must be what ask() has returned, its id or its ticket, got {duel!r:.{_LONGEST}}")
+        raise TypeError(f"duel must be what ask() has returned, or its id or ticket, got {brief(duel)}")
     session, dash, number = duel.partition("-")
     known = dash and session.isdecimal() and number.isdecimal()
     return {"duel": duel} if known else {"ticket": duel}
 
 
-def tell_of(
-    duel: LiveDuel | str,
-    outcome: Outcome | None,
-    clicks: Iterable[Hashable] | None,
-    shown: Interleaved | None,
-) -> dict[str, Any] | None:
-    """What is told of a duel, as the service takes it; None if there is no duel."""
-    told: dict[str, Any] | None = name_of(duel)
-    if clicks is not None:
-        if outcome is not None:
-            raise ValueError("tell either the outcome or the clicks, not both")
-        if isinstance(clicks, str | bytes | Mapping) or not isinstance(clicks, Iterable):
-            raise TypeError(f"clicks must be a list of documents, got {clicks!r:.{_LONGEST}}")
-        if shown is None and isinstance(duel, LiveDuel):
-            shown = duel.shown
-        if told is not None:
-            told["clicks"] = list(clicks)
-            if shown is not None:
-                told["shown"] = page_of(shown)
-    elif not isinstance(outcome, Outcome):
-        raise TypeError(f"outcome must be Outcome.FIRST, Outcome.SECOND or Outcome.TIE, got {outcome!r:.{_LONGEST}}")
-    elif told is not None:
-        told["outcome"] = outcome.value
-    return told
+def tell_of(duel: LiveDuel | str, told: Outcome | Clicks) -> dict[str, Any] | None:
+    """A tell, as the service takes it; None if there is no duel."""
+    named = name_of(duel)
+    if isinstance(told, Clicks):
+        page = page_of(told.shown)
+        return None if named is None else {**named, "clicks": list(told.clicks), "shown": page}
+    if not isinstance(told, Outcome):
+        raise TypeError(f"outcome must be Outcome.FIRST, Outcome.SECOND or Outcome.TIE, got {brief(told)}")
+    return None if named is None else {**named, "outcome": told.value}
 
 
 def show_of(duel: LiveDuel | str, page: Interleaved | None) -> dict[str, Any] | None:
@@ -151,17 +125,15 @@ def show_of(duel: LiveDuel | str, page: Interleaved | None) -> dict[str, Any] | 
     if page is None and isinstance(duel, LiveDuel):
         page = duel.shown
     named = name_of(duel)
-    if named is None:
-        return None
-    if page is None:
+    if page is None and named is not None:
         raise ValueError("which page was shown? call duel.interleave first, or hand it over as page=")
-    return {**named, "shown": page_of(page)}
+    return None if named is None or page is None else {**named, "shown": page_of(page)}
 
 
 def page_of(page: Interleaved) -> dict[str, Any]:
     """A page that was shown."""
     if not isinstance(page, Interleaved):
-        raise TypeError(f"a page is what duel.interleave() has returned, got {page!r:.{_LONGEST}}")
+        raise TypeError(f"a page is what duel.interleave() has returned, got {brief(page)}")
     return page.to_dict()
 
 
@@ -175,7 +147,7 @@ def event_of(seen: Signal | Shown) -> dict[str, Any]:
         attributes: dict[str, Any] = {"shown": page_of(seen.page)}
         return _event(seen.query_id, "impression", time(), attributes)
     if not isinstance(seen, Signal):
-        raise TypeError(f"what was seen is a Signal or Shown, got {seen!r:.{_LONGEST}}")
+        raise TypeError(f"seen must be a list of Signal and Shown, got {brief(seen)} in it")
     attributes = {}
     if seen.object is not None:
         attributes["object"] = {"object_id": seen.object}
@@ -184,29 +156,26 @@ def event_of(seen: Signal | Shown) -> dict[str, Any]:
     if seen.dwell is not None:
         attributes["dwell"] = seen.dwell
     event = _event(seen.query_id, seen.action, seen.time, attributes)
-    return event | {"event_id": checked("key", seen.key)} if seen.key else event
+    return event | {"event_id": check_name("key", seen.key)} if seen.key else event
 
 
 def _event(query_id: str, action: str, seconds: float, attributes: dict[str, Any]) -> dict[str, Any]:
     return {
-        "query_id": checked("query_id", query_id),
-        "action_name": checked("action", action),
+        "query_id": check_name("query_id", query_id),
+        "action_name": check_name("action", action),
         "timestamp": round(1000 * seconds),
         "event_attributes": attributes,
     }
 
 
 def _id(value: object) -> str | None:
-    if value is not None and numbers_of(name("duel", value)) is None:
+    if value is not None and numbers_of(check_name("duel", value)) is None:
         raise ValueError(f"{brief(value)} is not the id of a duel")
     return value  # type: ignore[return-value] # a name is a string
 
 
-def _signed(ticket: object) -> Callable[[], str] | None:
-    if ticket is None:
-        return None
-    text = name("ticket", ticket, _LONGEST_TICKET)
-    return lambda: text
+def _ticket(value: object) -> str | None:
+    return None if value is None else check_name("ticket", value, _MAX_TICKET_CHARACTERS)
 
 
 def _seed(value: Any) -> int:

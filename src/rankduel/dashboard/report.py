@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from rankduel.dashboard.leaderboard import LeaderboardRow, leaderboard
 from rankduel.dashboard.ratings import Harm, harm, ratings
 from rankduel.dashboard.summary import summary_sentence
-from rankduel.live import Tournament
+from rankduel.live import LocalTournament
 
 __all__ = ["Report", "markdown", "report"]
 
@@ -37,7 +37,7 @@ class Report:
     best_exists: float  # a p-value of "some ranker is at least as good as each other one"
 
 
-def report(t: Tournament) -> Report:
+def report(t: LocalTournament) -> Report:
     """The report of a tournament now."""
     view, found, health = t.view(), t.decision(), t.health()
     confidence = view.decision.confidence

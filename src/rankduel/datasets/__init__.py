@@ -1,4 +1,4 @@
-"""Collections of queries, documents and rankers: the only room that reads corpora."""
+"""Collections of queries, graded documents and rankers, from LETOR and TREC files or synthetic."""
 
 from rankduel.datasets.collection import Collection
 from rankduel.datasets.letor import load_letor

@@ -24,7 +24,7 @@ SCHEMA = 1  # one more when what a reader makes of a file changes, or the layout
 
 _FIRST = f"rankduel collection {SCHEMA}\n".encode()
 _ARRAYS = ("offsets", "grades", "order", "start")
-_DAY = 86_400
+_SECONDS_PER_DAY = 86_400
 
 
 def entry_path(cache: bool | str | os.PathLike[str], content: object) -> Path | None:
@@ -108,5 +108,5 @@ def _sweep(folder: Path) -> None:
     """Remove the drafts of processes that were killed: nobody takes a day to write one."""
     for draft in folder.glob(".*.collection.*"):
         with suppress(OSError):
-            if time.time() - draft.stat().st_mtime > _DAY:
+            if time.time() - draft.stat().st_mtime > _SECONDS_PER_DAY:
                 draft.unlink()

@@ -18,8 +18,8 @@ cdef extern from *:
     int leading_zeros "rankduel_leading_zeros" (uint64_t a) noexcept nogil
 
 cdef enum:
-    LEAST = -342  # 10^LEAST times 19 digits is 0, 10^MOST times one digit is finite
-    MOST = 308
+    MIN_EXPONENT = -342  # 10^MIN_EXPONENT times 19 digits is 0, 10^MAX_EXPONENT times one digit is finite
+    MAX_EXPONENT = 308
 
 cdef struct power_t:  # five to some power, shifted so that its highest bit is set
     uint64_t high
@@ -28,18 +28,18 @@ cdef struct power_t:  # five to some power, shifted so that its highest bit is s
 
 cdef inline bint nearest(uint64_t digits, int exponent, const power_t *fives, double *value) noexcept nogil:
     """value = digits * 10^exponent for digits > 0, correctly rounded; False if that takes more care. `fives` begins at
-    LEAST.
+    MIN_EXPONENT.
     """
     cdef uint64_t high, low, more, unused, mantissa
     cdef int64_t binary
     cdef int shift, top
-    if exponent < LEAST or exponent > MOST:
+    if exponent < MIN_EXPONENT or exponent > MAX_EXPONENT:
         return False
     shift = leading_zeros(digits)
     digits <<= shift
-    high = multiply(digits, fives[exponent - LEAST].high, &low)
+    high = multiply(digits, fives[exponent - MIN_EXPONENT].high, &low)
     if high & 0x1FF == 0x1FF:  # the bits below could carry into those that count
-        more = multiply(digits, fives[exponent - LEAST].low, &unused)
+        more = multiply(digits, fives[exponent - MIN_EXPONENT].low, &unused)
         low += more
         high += low < more
         if low == 0xFFFFFFFFFFFFFFFFull and not -27 <= exponent <= 55:

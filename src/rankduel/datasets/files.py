@@ -1,4 +1,4 @@
-"""Text files, gzipped or not, in portions of whole lines."""
+"""Text files, gzipped or not, in chunks of whole lines."""
 
 import gzip
 import zlib
@@ -9,7 +9,7 @@ from rankduel.errors import DatasetError
 
 __all__ = ["portions", "words"]
 
-_PORTION = 1 << 20
+_BYTES_PER_CHUNK = 1 << 20
 _MARK = b"\xef\xbb\xbf"  # some editors begin UTF-8 with it
 
 
@@ -25,7 +25,7 @@ def portions(path: Path, watch: Callable[[int], object] = lambda _: None) -> Ite
         text = gzip.GzipFile(fileobj=file) if gzipped else file
         rest, first = b"", True
         try:
-            while portion := text.read(_PORTION):
+            while portion := text.read(_BYTES_PER_CHUNK):
                 watch(file.tell())
                 portion = rest + portion
                 if first:

@@ -26,7 +26,7 @@ _PARTS = {
     "vali": ("vali", "valid", "validation", "validationset"),
     "test": ("test", "testset"),
 }
-_ENOUGH = 1 << 20  # scores that are held before they are ranked
+_SCORES_PER_BATCH = 1 << 20  # held in memory before they are ranked
 
 
 def load_letor(
@@ -109,7 +109,7 @@ def _read(files: Sequence[Path], models: Sequence[Model] | None, watch: Watch | 
         text.open(file)
         for portion in portions(file, tell):
             text.feed(portion)
-            if text.documents_ready * text.n_features >= _ENOUGH:
+            if text.documents_ready * text.n_features >= _SCORES_PER_BATCH:
                 rank()
         text.close()
         rank()

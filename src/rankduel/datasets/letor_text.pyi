@@ -5,8 +5,6 @@ import numpy.typing as npt
 
 from rankduel.rankings import Offsets
 
-def number(text: str) -> float | None: ...
-
 class LetorText:
     def __init__(self) -> None: ...
     @property

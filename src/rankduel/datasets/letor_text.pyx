@@ -3,11 +3,11 @@
 import numpy as np
 
 cimport numpy as cnp
-from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memchr, memcmp, memcpy, memmove, memset
 
-from rankduel.datasets.decimals cimport LEAST, MOST, nearest, power_t
+from rankduel.datasets.letor_numbers cimport after_blanks, is_digit, is_end, read_number
 from rankduel.errors import DatasetError
 
 cnp.import_array()
@@ -34,116 +34,6 @@ cdef dict EXPECTED = {
     NOT_A_NUMBER: "a number for feature {feature} that can be ranked",
     TWICE: "feature {feature} only once in a line",
 }
-
-cdef power_t FIVES[MOST - LEAST + 1]
-
-
-def _five(exponent):
-    """The first 128 bits of 5^exponent. From 5^-27 to 5^-1, whose product with 64 bits may be exact, rounded up."""
-    five = 5 ** abs(exponent)
-    if -27 <= exponent < 0:
-        return (1 << (five.bit_length() + 127)) // five + 1
-    many = five << 128 if exponent >= 0 else (1 << (2 * five.bit_length() + 128)) // five
-    return many >> (many.bit_length() - 128)
-
-
-for _exponent in range(LEAST, MOST + 1):
-    FIVES[_exponent - LEAST].high, FIVES[_exponent - LEAST].low = divmod(_five(_exponent), 1 << 64)
-
-
-cdef inline bint is_digit(char c) noexcept nogil:
-    return <uint8_t>(c - 48) < 10
-
-
-cdef inline bint is_blank(char c) noexcept nogil:
-    return c == 32 or c == 9 or c == 13  # a line may end in CR LF
-
-
-cdef inline bint is_end(char c) noexcept nogil:
-    return is_blank(c) or c == 10 or c == 35  # newline, #
-
-
-cdef inline const char *after_blanks(const char *c) noexcept nogil:
-    while is_blank(c[0]):
-        c += 1
-    return c
-
-
-cdef const char *read_number(const char *c, double *value) noexcept nogil:
-    """Behind the number that begins here; NULL if there is none, or it does not end where a word ends."""
-    cdef const char *begin = c
-    cdef const char *point
-    cdef const char *digit
-    cdef uint64_t digits = 0
-    cdef int64_t count, exponent = 0, power = 0
-    cdef bint negative = c[0] == 45, below
-    if c[0] == 45 or c[0] == 43:  # - or +
-        c += 1
-    digit = c
-    while is_digit(c[0]):
-        digits = 10 * digits + (c[0] - 48)
-        c += 1
-    count = c - digit
-    if c[0] == 46:
-        c += 1
-        point = c
-        while is_digit(c[0]):
-            digits = 10 * digits + (c[0] - 48)
-            c += 1
-        exponent = point - c
-        count -= exponent
-    if count == 0:
-        return read_with_care(begin, value)  # a word: inf or nan
-    if c[0] == 101 or c[0] == 69:  # e or E
-        c += 1
-        below = c[0] == 45
-        if c[0] == 45 or c[0] == 43:
-            c += 1
-        digit = c
-        while is_digit(c[0]):
-            power = min(10 * power + (c[0] - 48), 100_000)
-            c += 1
-        if c == digit:
-            return NULL
-        exponent += -power if below else power
-    if not is_end(c[0]):
-        return NULL
-    if count > 19:  # more than digits holds
-        return read_with_care(begin, value)
-    if digits == 0 or exponent == 0 and digits <= 1ull << 53:
-        value[0] = <double>digits
-    elif not nearest(digits, <int>max(min(exponent, MOST + 1), LEAST - 1), FIVES, value):
-        return read_with_care(begin, value)
-    if negative:
-        value[0] = -value[0]
-    return c
-
-
-cdef const char *read_with_care(const char *begin, double *value) noexcept nogil:
-    """By float() itself: very long numbers, very large or small ones, inf and nan."""
-    cdef const char *c = begin
-    while not is_end(c[0]):
-        c += 1
-    with gil:
-        word = begin[: c - begin]
-        try:
-            value[0] = float(word)
-        except ValueError:
-            return NULL
-        return NULL if b"_" in word else c  # which float() takes for a separator
-
-
-def number(text):
-    """What the reader makes of a number in a file; None if it is none.
-
-    >>> number("0.1"), number("-1e3"), number("inf"), number("1_000"), number("0x10")
-    (0.1, -1000.0, inf, None, None)
-    """
-    cdef bytes line = text.encode() + b"\n"
-    cdef double value = 0
-    cdef const char *begin = line
-    cdef const char *end = read_number(begin, &value)
-    return value if end == begin + len(line) - 1 else None
 
 
 cdef class LetorText:
@@ -172,7 +62,7 @@ cdef class LetorText:
     cdef readonly int64_t n_features  # the highest so far
     cdef bint is_open  # the last query may go on
     cdef int64_t documents, queries, letters  # in use
-    cdef int64_t width, documents_room, queries_room, letters_room
+    cdef int64_t width, documents_capacity, queries_capacity, letters_capacity
     cdef double *values  # [document, feature], rows of width
     cdef uint8_t *grades
     cdef int64_t *begins  # of a query, among the documents
@@ -285,7 +175,7 @@ cdef class LetorText:
         c = read_number(c, &value)
         if c == NULL or not 0 <= value <= MAX_GRADE or value != <int>value:
             return GRADE
-        if self.documents == self.documents_room and not self.more_documents():
+        if self.documents == self.documents_capacity and not self.more_documents():
             return MEMORY
         self.grades[self.documents] = <uint8_t>value
 
@@ -337,9 +227,9 @@ cdef class LetorText:
         return self.letters - begin == length and memcmp(self.characters + begin, word, length) == 0
 
     cdef bint new_query(self, const char *word, int64_t length) noexcept nogil:
-        if self.queries == self.queries_room and not self.more_queries():
+        if self.queries == self.queries_capacity and not self.more_queries():
             return False
-        if self.letters + length > self.letters_room and not self.more_letters(length):
+        if self.letters + length > self.letters_capacity and not self.more_letters(length):
             return False
         memcpy(self.characters + self.letters, word, length)
         self.letters += length
@@ -351,51 +241,51 @@ cdef class LetorText:
         return True
 
     cdef bint more_documents(self) noexcept nogil:
-        cdef int64_t room = 2 * self.documents_room + 64
-        cdef void *values = realloc(self.values, room * self.width * sizeof(double))
+        cdef int64_t capacity = 2 * self.documents_capacity + 64
+        cdef void *values = realloc(self.values, capacity * self.width * sizeof(double))
         cdef void *grades
         if values == NULL:
             return False
         self.values = <double *>values
-        grades = realloc(self.grades, room)
+        grades = realloc(self.grades, capacity)
         if grades == NULL:
             return False
-        self.grades, self.documents_room = <uint8_t *>grades, room
+        self.grades, self.documents_capacity = <uint8_t *>grades, capacity
         return True
 
     cdef bint more_queries(self) noexcept nogil:
-        cdef int64_t room = 2 * self.queries_room + 64
-        cdef void *grown = realloc(self.begins, room * sizeof(int64_t))
+        cdef int64_t capacity = 2 * self.queries_capacity + 64
+        cdef void *grown = realloc(self.begins, capacity * sizeof(int64_t))
         if grown == NULL:
             return False
         self.begins = <int64_t *>grown
-        grown = realloc(self.lines, room * sizeof(int64_t))
+        grown = realloc(self.lines, capacity * sizeof(int64_t))
         if grown == NULL:
             return False
         self.lines = <int64_t *>grown
-        grown = realloc(self.names, room * sizeof(int64_t))
+        grown = realloc(self.names, capacity * sizeof(int64_t))
         if grown == NULL:
             return False
-        self.names, self.queries_room = <int64_t *>grown, room
+        self.names, self.queries_capacity = <int64_t *>grown, capacity
         return True
 
     cdef bint more_letters(self, int64_t length) noexcept nogil:
-        cdef int64_t room = 2 * self.letters_room + length
-        cdef void *grown = realloc(self.characters, room)
+        cdef int64_t capacity = 2 * self.letters_capacity + length
+        cdef void *grown = realloc(self.characters, capacity)
         if grown == NULL:
             return False
-        self.characters, self.letters_room = <char *>grown, room
+        self.characters, self.letters_capacity = <char *>grown, capacity
         return True
 
     cdef bint widen(self, int64_t width) noexcept nogil:
-        """Room for more features: the documents so far, and the one being read, get zeros there."""
-        cdef int64_t d, rows = min(self.documents + 1, self.documents_room)
+        """Make space for more features: the documents so far, and the one being read, get zeros there."""
+        cdef int64_t d, rows = min(self.documents + 1, self.documents_capacity)
         cdef void *grown = realloc(self.seen, (width + 1) * sizeof(int64_t))
         if grown == NULL:
             return False
         self.seen = <int64_t *>grown
         memset(self.seen + self.width + 1, 0, (width - self.width) * sizeof(int64_t))  # seen[0] is no feature's
-        grown = realloc(self.values, self.documents_room * width * sizeof(double) + 1)
+        grown = realloc(self.values, self.documents_capacity * width * sizeof(double) + 1)
         if grown == NULL:
             return False
         self.values = <double *>grown

@@ -23,9 +23,9 @@ Floats = npt.NDArray[np.float64]
 
 LIBRARIES = {"lightgbm": "LightGBM", "xgboost": "XGBoost"}
 PROGRAM = Path(__file__).with_name("model_scores.py")
-SECONDS = 600.0  # for a model to be read, or to score some documents
+TIMEOUT_SECONDS = 600.0  # for a model to be read, or to score some documents
 MAX_FEATURES = 1_000_000
-AT_ONCE = 10_000_000  # features of documents that are scored at once
+FEATURES_PER_BATCH = 10_000_000  # of documents that are scored together
 
 
 class _Scorer:
@@ -61,7 +61,7 @@ class _Scorer:
 
     def _ask(self, path: Path, request: dict[str, Any], features: Floats | None = None) -> dict[str, Any]:
         """The answer to a request; a DatasetError that names the file if the process ends over it."""
-        watch = threading.Timer(SECONDS, self._process.kill)
+        watch = threading.Timer(TIMEOUT_SECONDS, self._process.kill)
         watch.start()
         try:
             self._stdin.write(json.dumps(request).encode() + b"\n")
@@ -73,7 +73,7 @@ class _Scorer:
             self._process.kill()
             raise DatasetError(
                 f"{path}: a damaged model: the process that reads it ended with {self._process.wait()}, "
-                f"or did not answer in {SECONDS:g} seconds"
+                f"or did not answer in {TIMEOUT_SECONDS:g} seconds"
             ) from error
         finally:
             watch.cancel()
@@ -113,7 +113,7 @@ class Model:
         """A score for each document, from the features 1, 2, ...: those that the model does not know are left out,
         those that the documents do not have are 0.
         """
-        step = max(1, AT_ONCE // max(1, self.n_features))
+        step = max(1, FEATURES_PER_BATCH // max(1, self.n_features))
         parts = [self._scores(features[start : start + step]) for start in range(0, len(features), step)]
         scores = np.concatenate(parts)
         if scores.shape != (len(features),):

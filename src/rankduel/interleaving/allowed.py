@@ -1,13 +1,13 @@
-"""Optimized Interleaving's linear program: which of the allowed lists to show, and how often."""
+"""The linear program of Optimized Interleaving: which of the allowed lists to show, and how often."""
 
 from functools import lru_cache
 from math import log2
 from typing import Any
 
-__all__ = ["CREDITS", "MOST_LISTS", "Plan", "plan"]
+__all__ = ["CREDITS", "MAX_LISTS", "Plan", "plan"]
 
 CREDITS = ("linear", "inverse", "binary")
-MOST_LISTS = 20_000  # twice as many for each place of the page, if the rankings have nothing in common
+MAX_LISTS = 20_000  # twice as many for each place of the page, if the rankings have nothing in common
 
 Ranking = tuple[int, ...]
 Plan = tuple[
@@ -43,8 +43,8 @@ def allowed(first: Ranking, second: Ranking, k: int) -> list[Ranking]:
                 if best is not None:
                     longer[(*shown, best)] = None
         lists = list(longer)
-        if len(lists) > MOST_LISTS:
-            raise ValueError(f"more than {MOST_LISTS} lists of {k} documents are allowed: Optimized needs a smaller k")
+        if len(lists) > MAX_LISTS:
+            raise ValueError(f"more than {MAX_LISTS} lists of {k} documents are allowed: Optimized needs a smaller k")
     return lists
 
 

@@ -12,6 +12,8 @@ from rankduel.interleaving.sides cimport document_standing, marked, occupy, plac
 from rankduel.randomness.draws cimport eight_bytes
 from rankduel.rankings.ranked cimport ABSENT, REDRAW, ranked_t, ties_t
 
+from rankduel.errors import brief
+
 
 cdef class BalancedInterleaving(Interleaving):
     """Balanced Interleaving: walk down both lists in turns, so that the top of the page holds the tops of both.
@@ -32,18 +34,20 @@ cdef class BalancedInterleaving(Interleaving):
     >>> from rankduel.interleaving import BalancedInterleaving
     >>> method = BalancedInterleaving()
     >>> shown = method.interleave("abcd", "bcda", k=4, seed=1)
-    >>> shown.documents, shown.places
+    >>> shown.documents, shown.credit_data
     (('b', 'a', 'c', 'd'), ((1, 0), (0, 3), (2, 1), (3, 2)))
     >>> method.credit(shown, ["b"])
     -1.0
     """
+
+    name = "balanced"
+    credit_field = "places"  # of each document: its place in the first and in the second list, from 0; None: not there
 
     cdef bint both
 
     def __init__(self, depth="lowest"):
         if depth not in ("lowest", "both"):
             raise ValueError(f"depth must be 'lowest' or 'both', got {depth!r}")
-        self.name, self.kept = "balanced", "places"
         self.both = depth == "both"
 
     def __repr__(self):
@@ -51,6 +55,15 @@ cdef class BalancedInterleaving(Interleaving):
 
     def __reduce__(self):
         return type(self), ('both' if self.both else 'lowest',)
+
+    @staticmethod
+    def check_credit_value(value):
+        if not isinstance(value, (list, tuple)) or len(value) != 2:
+            raise ValueError(f"the places of a document must be two, in the first and the second list, got {brief(value)}")
+        for place in value:
+            whole = isinstance(place, int) and not isinstance(place, bool)
+            if place is not None and (not whole or not 0 <= place < INT_MAX):
+                raise ValueError(f"a place must be a whole number from 0 to {INT_MAX - 1}, or null, got {brief(place)}")
 
     cdef object depth(self, int k):
         return None if self.both else k
@@ -121,7 +134,7 @@ cdef class BalancedInterleaving(Interleaving):
             ]
         )
 
-    cdef double credit_recorded(self, tuple kept, list positions) except? -2:
+    cdef double credit_recorded(self, tuple credit_data, list positions) except? -2:
         cdef int n = len(positions), index
         cdef int *places = <int *>malloc(2 * n * sizeof(int))
         cdef uint8_t *clicked = <uint8_t *>malloc(n)
@@ -130,7 +143,7 @@ cdef class BalancedInterleaving(Interleaving):
                 raise MemoryError
             memset(clicked, 1, n)
             for index in range(n):
-                first, second = kept[positions[index]]
+                first, second = credit_data[positions[index]]
                 places[index] = ABSENT if first is None else first
                 places[n + index] = ABSENT if second is None else second
             return self.compare(places, places + n, clicked, n)

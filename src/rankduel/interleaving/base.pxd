@@ -35,9 +35,6 @@ cdef class Impression:  # one list under way, and the memory to build it; each t
 
 
 cdef class Interleaving:  # a method and its parameters; no state, so threads may share it
-    cdef readonly str name  # as in INTERLEAVINGS
-    cdef str kept  # what `Interleaved` calls that which credit needs
-
     cdef int begin(
         self, Impression shown, bitgen_t *rng, const ranked_t *first, const ranked_t *second, ties_t ties
     ) except -1 nogil
@@ -45,4 +42,4 @@ cdef class Interleaving:  # a method and its parameters; no state, so threads ma
     cdef double credit_of(self, Impression shown, bitgen_t *rng) except? -2 nogil
     cdef object depth(self, int k)
     cdef tuple record(self, Impression shown)
-    cdef double credit_recorded(self, tuple kept, list positions) except? -2
+    cdef double credit_recorded(self, tuple credit_data, list positions) except? -2

@@ -1,5 +1,5 @@
 from collections.abc import Hashable, Iterable
-from typing import Self
+from typing import ClassVar, Self
 
 from rankduel.interleaving.interleaved import Interleaved
 from rankduel.types import Outcome
@@ -12,8 +12,10 @@ class Impression:
     def n(self) -> int: ...
 
 class Interleaving:
-    @property
-    def name(self) -> str: ...
+    name: ClassVar[str]
+    credit_field: ClassVar[str]
+    @staticmethod
+    def check_credit_value(value: object) -> None: ...
     def interleave(
         self, first: Iterable[Hashable], second: Iterable[Hashable], k: int = 10, seed: int | None = None
     ) -> Interleaved: ...

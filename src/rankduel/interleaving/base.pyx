@@ -101,6 +101,16 @@ cdef class Interleaving:
     <Outcome.SECOND: 'second'>
     """
 
+    # What each method declares.
+
+    name = ""  # as in INTERLEAVINGS
+    credit_field = ""  # the name, in stored pages, of what credit needs of each position
+
+    @staticmethod
+    def check_credit_value(value):
+        """Raise ValueError if a value from outside cannot be what credit needs of a position."""
+        raise NotImplementedError("an interleaving method must define check_credit_value")
+
     # The kernels.
 
     cdef int begin(
@@ -125,8 +135,8 @@ cdef class Interleaving:
         """What credit needs, position by position."""
         return ()
 
-    cdef double credit_recorded(self, tuple kept, list positions) except? -2:
-        """As `credit_of`, from what `record` has kept, for clicks at these positions."""
+    cdef double credit_recorded(self, tuple credit_data, list positions) except? -2:
+        """As `credit_of`, from what `record` has returned, for clicks at these positions."""
         return 0
 
     # What a user calls.
@@ -155,7 +165,7 @@ cdef class Interleaving:
         while self.place(shown, &stream.rng) >= 0:
             pass
         documents = tuple([lists.documents[shown.documents[index]] for index in range(shown.n)])
-        return Interleaved(self.name, documents, **{self.kept: self.record(shown)})
+        return Interleaved(self.name, documents, self.credit_field, self.record(shown))
 
     def credit(self, shown, clicks):
         """Who deserves the clicks: positive is the first ranker, negative the second, 0 neither; from -1 to 1.
@@ -164,16 +174,16 @@ cdef class Interleaving:
         """
         if shown.method != self.name:
             raise ValueError(f"this list was made by {shown.method!r} and cannot be credited by {self.name!r}")
-        kept = getattr(shown, self.kept)
-        if kept is None:
-            raise ValueError(f"this list carries no {self.kept}, without which its clicks cannot be credited")
+        credit_data = shown.credit_data
+        if credit_data is None or shown.credit_field != self.credit_field:
+            raise ValueError(f"this list carries no {self.credit_field}, without which its clicks cannot be credited")
         cdef set positions = set()
         for document in clicks:
             try:
                 positions.add(shown.documents.index(document))
             except ValueError:
                 raise ValueError(f"document {document!r} was clicked but is not on the list") from None
-        return self.credit_recorded(kept, sorted(positions)) if positions else 0.0
+        return self.credit_recorded(credit_data, sorted(positions)) if positions else 0.0
 
     def outcome(self, shown, clicks):
         """The sign of `credit` as an `Outcome`."""

@@ -1,19 +1,19 @@
-"""A list that was shown, with all that is needed to credit its clicks later."""
+"""`Interleaved`: a list that was shown, with all that is needed to credit its clicks later."""
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Self
 
 __all__ = ["Interleaved"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Interleaved:
     """A list made of two rankers' lists: show `documents`, and hand it to `credit` with the clicks, now or later.
 
-    Besides the documents it carries, position by position, what its method needs to credit a click; the rankings are
-    needed no more, though it may carry their best documents in `lists`. `to_dict` and `from_dict` are for a store: if
-    the documents are strings or numbers, JSON will do.
+    `credit_data` has, position by position, what the method needs to credit a click; the rankings are not needed any
+    more, though `lists` may have their best documents. `to_dict` and `from_dict` are for a store: if the documents are
+    strings or numbers, JSON will do. There `credit_data` has the name that the method gives it (`credit_field`).
 
     >>> import json
     >>> from rankduel.interleaving import TeamDraftInterleaving
@@ -28,22 +28,19 @@ class Interleaved:
 
     method: str  # as in INTERLEAVINGS
     documents: tuple[Hashable, ...]
-    probabilities: tuple[float, ...] | None = None  # probabilistic: that the first ranker placed this document
-    teams: tuple[str | None, ...] | None = None  # team_draft: "first", "second", or neither for the common prefix
-    places: tuple[tuple[int | None, int | None], ...] | None = None  # balanced: in both lists, from 0; None: not there
-    credits: tuple[float, ...] | None = None  # optimized: of a click; positive speaks for the first
-    lists: tuple[tuple[Hashable, ...], tuple[Hashable, ...]] | None = None  # the best of both, for people who look
+    credit_field: str | None = None  # what the method calls its data: teams, probabilities, places or credits
+    credit_data: tuple[Any, ...] | None = None
+    lists: tuple[tuple[Hashable, ...], tuple[Hashable, ...]] | None = None  # the best documents of both rankers
 
     def __repr__(self) -> str:
-        given = [f"{name}={value!r}" for name, value in self._given()]
-        return f"Interleaved({', '.join(given)})"
-
-    def _given(self) -> list[tuple[str, Any]]:
-        return [(field.name, value) for field in fields(self) if (value := getattr(self, field.name)) is not None]
+        return f"Interleaved({', '.join(f'{name}={value!r}' for name, value in self.to_dict().items())})"
 
     def to_dict(self) -> dict[str, Any]:
-        """What is in it, by name."""
-        return dict(self._given())
+        """Method, documents, the data for credit by its name, and the lists if there are any."""
+        stored: dict[str, Any] = {"method": self.method, "documents": self.documents}
+        if self.credit_field is not None:
+            stored[self.credit_field] = self.credit_data
+        return stored if self.lists is None else stored | {"lists": self.lists}
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Self:
@@ -53,21 +50,23 @@ class Interleaved:
         Traceback (most recent call last):
         ValueError: an interleaved list has a method and documents, got method
         """
-        known = [field.name for field in fields(cls)]
-        if unknown := [name for name in stored if name not in known]:
-            raise ValueError(f"an interleaved list has no {unknown[0]!r}, expected some of {', '.join(known)}")
         if not {"method", "documents"} <= set(stored):
             raise ValueError(f"an interleaved list has a method and documents, got {', '.join(stored) or 'nothing'}")
-        values: dict[str, Any] = {"method": stored["method"]}
-        for name in stored:
-            if name != "method" and stored[name] is not None:
-                values[name] = tuple(stored[name])
-                if name not in ("documents", "lists") and len(values[name]) != len(stored["documents"]):
-                    raise ValueError(f"{len(stored['documents'])} documents, but {len(values[name])} {name}")
-        if "places" in values:
-            values["places"] = tuple((first, second) for first, second in values["places"])
-        if "lists" in values:
-            if len(values["lists"]) != 2:
-                raise ValueError(f"lists are those of two rankers, got {len(values['lists'])}")
-            values["lists"] = tuple(map(tuple, values["lists"]))
-        return cls(**values)
+        documents, lists = tuple(stored["documents"]), stored.get("lists")
+        data = {name: value for name, value in stored.items() if name not in ("method", "documents", "lists")}
+        data = {name: value for name, value in data.items() if value is not None}
+        if len(data) > 1:
+            raise ValueError(f"an interleaved list has data of one kind to credit clicks, got {' and '.join(data)}")
+        credit_field, values = next(iter(data.items()), (None, None))
+        if values is not None and (not isinstance(values, list | tuple) or len(values) != len(documents)):
+            count = len(values) if isinstance(values, list | tuple) else "no list of"
+            raise ValueError(f"{len(documents)} documents, but {count} {credit_field}")
+        if lists is not None and len(lists) != 2:
+            raise ValueError(f"lists are those of two rankers, got {len(lists)}")
+        return cls(
+            stored["method"],
+            documents,
+            credit_field,
+            None if values is None else tuple(tuple(item) if isinstance(item, list) else item for item in values),
+            None if lists is None else (tuple(lists[0]), tuple(lists[1])),
+        )

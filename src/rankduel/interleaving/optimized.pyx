@@ -9,6 +9,7 @@ from rankduel.interleaving.sides cimport document_standing, mark, side_t, unmark
 from rankduel.randomness.draws cimport uniform
 from rankduel.rankings.ranked cimport ranked_t, ties_t
 
+from rankduel.errors import brief
 from rankduel.interleaving.allowed import CREDITS, plan
 
 cdef double TIED = 1e-9  # worths are fractions: sums of them that should be 0 miss it by much less than this
@@ -39,12 +40,14 @@ cdef class OptimizedInterleaving(Interleaving):
     <Outcome.FIRST: 'first'>
     """
 
+    name = "optimized"
+    credit_field = "credits"  # of each document: what a click is worth; positive: to the first ranker
+
     cdef readonly str credit_rule
 
     def __init__(self, credit="linear"):
         if credit not in CREDITS:
             raise ValueError(f"credit must be one of {', '.join(CREDITS)}, got {credit!r}")
-        self.name, self.kept = "optimized", "credits"
         self.credit_rule = credit
 
     def __repr__(self):
@@ -52,6 +55,11 @@ cdef class OptimizedInterleaving(Interleaving):
 
     def __reduce__(self):
         return type(self), (self.credit_rule,)
+
+    @staticmethod
+    def check_credit_value(value):
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not -1e6 <= value < 1e6:
+            raise ValueError(f"a credit must be a number from -1e6 to 1e6, got {brief(value)}")
 
     cdef int begin(
         self, Impression shown, bitgen_t *rng, const ranked_t *first, const ranked_t *second, ties_t ties
@@ -97,10 +105,10 @@ cdef class OptimizedInterleaving(Interleaving):
         cdef int index
         return tuple([shown.for_first[index] for index in range(shown.n)])
 
-    cdef double credit_recorded(self, tuple kept, list positions) except? -2:
+    cdef double credit_recorded(self, tuple credit_data, list positions) except? -2:
         cdef double sum = 0
         for position in positions:
-            sum += kept[position]
+            sum += credit_data[position]
         return sum if fabs(sum) >= TIED else 0
 
 

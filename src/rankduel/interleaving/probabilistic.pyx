@@ -19,6 +19,8 @@ from rankduel.interleaving.sides cimport (
 from rankduel.randomness.draws cimport eight_bytes
 from rankduel.rankings.ranked cimport ABSENT, REDRAW, ranked_t, ties_t
 
+from rankduel.errors import brief
+
 cdef enum:
     TABLE = 1024  # places whose weights every object keeps
 
@@ -56,6 +58,9 @@ cdef class ProbabilisticInterleaving(Interleaving):
     0.777778
     """
 
+    name = "probabilistic"
+    credit_field = "probabilities"  # of each document: how likely the first ranker placed it
+
     cdef readonly double tau
     cdef double weights[TABLE]  # (place + 1)^-tau
     cdef double totals[TABLE + 1]  # of the first n places
@@ -63,7 +68,6 @@ cdef class ProbabilisticInterleaving(Interleaving):
     def __init__(self, tau=3.0):
         if isinstance(tau, bool) or not isinstance(tau, (int, float)) or not 0 <= tau <= 50:
             raise ValueError(f"tau must be from 0 to 50, got {tau!r}")
-        self.name, self.kept = "probabilistic", "probabilities"
         self.tau = tau
         fill(self.weights, self.totals, TABLE, self.tau)
 
@@ -72,6 +76,11 @@ cdef class ProbabilisticInterleaving(Interleaving):
 
     def __reduce__(self):
         return type(self), (self.tau,)
+
+    @staticmethod
+    def check_credit_value(value):
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
+            raise ValueError(f"a probability must be a number from 0 to 1, got {brief(value)}")
 
     cdef object depth(self, int k):
         return None
@@ -157,13 +166,13 @@ cdef class ProbabilisticInterleaving(Interleaving):
             [shown.for_first[index] / (shown.for_first[index] + shown.for_second[index]) for index in range(shown.n)]
         )
 
-    cdef double credit_recorded(self, tuple kept, list positions) except? -2:
+    cdef double credit_recorded(self, tuple credit_data, list positions) except? -2:
         cdef double *chances = <double *>malloc((len(positions) + 1) * sizeof(double))
         if chances == NULL:
             raise MemoryError
         try:
             for n, position in enumerate(positions, 1):
-                chances[n] = kept[position]
+                chances[n] = credit_data[position]
             return lead(chances, len(positions))
         finally:
             free(chances)

@@ -1,4 +1,4 @@
-"""The methods by name, for two rankers and for more."""
+"""Registry of the interleaving and multileaving methods, by name."""
 
 from collections.abc import Mapping
 from typing import TypeVar
@@ -15,14 +15,29 @@ from rankduel.interleaving.team_draft import TeamDraftInterleaving
 from rankduel.interleaving.team_draft_multileaving import TeamDraftMultileaving
 from rankduel.spec import parse
 
-__all__ = ["INTERLEAVINGS", "MULTILEAVINGS", "interleaving_from", "multileaving_from"]
+__all__ = ["INTERLEAVINGS", "MULTILEAVINGS", "by_name", "interleaving_from", "multileaving_from"]
 
-INTERLEAVINGS: dict[str, type[Interleaving]] = {
-    "probabilistic": ProbabilisticInterleaving,
-    "team_draft": TeamDraftInterleaving,
-    "balanced": BalancedInterleaving,
-    "optimized": OptimizedInterleaving,
-}
+
+def by_name(*methods: type[Interleaving]) -> dict[str, type[Interleaving]]:
+    """Interleaving methods by name; TypeError if one does not declare what its stored pages have.
+
+    >>> by_name(TeamDraftInterleaving)["team_draft"].credit_field
+    'teams'
+    """
+    for method in methods:
+        checks = method.check_credit_value is not Interleaving.check_credit_value
+        if not (method.name and method.credit_field and checks):
+            needed = "name, credit_field and check_credit_value"
+            raise TypeError(f"{method.__name__} must define {needed}: without them, its pages cannot be stored")
+    return {method.name: method for method in methods}
+
+
+INTERLEAVINGS = by_name(
+    ProbabilisticInterleaving,
+    TeamDraftInterleaving,
+    BalancedInterleaving,
+    OptimizedInterleaving,
+)
 MULTILEAVINGS: dict[str, type[Multileaving]] = {
     "sosm": SOSM,
     "team_draft": TeamDraftMultileaving,

@@ -7,6 +7,8 @@ from rankduel.interleaving.sides cimport marked
 from rankduel.randomness.draws cimport below, eight_bytes
 from rankduel.rankings.ranked cimport FILE, document_at, end_of, ranked_t, start_of, ties_t
 
+from rankduel.errors import brief
+
 cdef enum:
     COMMON = -1  # as a turn: the lists have been the same so far
     EVEN = -2  # both teams have as many picks
@@ -30,14 +32,22 @@ cdef class TeamDraftInterleaving(Interleaving):
     Interleaved(method='team_draft', documents=('a', 'c', 'b', 'e'), teams=(None, 'second', 'first', 'second'))
     """
 
+    name = "team_draft"
+    credit_field = "teams"  # of each document: "first", "second", or None for what both lists begin with
+
     def __init__(self):
-        self.name, self.kept = "team_draft", "teams"
+        pass  # takes no options: without this, they would be ignored
 
     def __repr__(self):
         return "TeamDraftInterleaving()"
 
     def __reduce__(self):
         return type(self), ()
+
+    @staticmethod
+    def check_credit_value(value):
+        if value is not None and (not isinstance(value, str) or value not in ("first", "second")):
+            raise ValueError(f"a team must be first, second or null, got {brief(value)}")
 
     cdef int begin(
         self, Impression shown, bitgen_t *rng, const ranked_t *first, const ranked_t *second, ties_t ties
@@ -93,10 +103,10 @@ cdef class TeamDraftInterleaving(Interleaving):
             ]
         )
 
-    cdef double credit_recorded(self, tuple kept, list positions) except? -2:
+    cdef double credit_recorded(self, tuple credit_data, list positions) except? -2:
         cdef int lead = 0
         for position in positions:
-            lead += (kept[position] == "first") - (kept[position] == "second")
+            lead += (credit_data[position] == "first") - (credit_data[position] == "second")
         return (lead > 0) - (lead < 0)
 
 

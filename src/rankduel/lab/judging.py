@@ -188,7 +188,7 @@ def _fisher(a: int, n: int, b: int, m: int) -> float:
 
 
 def compare_counts(found: int, runs: int, theirs: int) -> Verdict:
-    """A count beside the paper's count of 100 runs."""
+    """Compare a count with the paper's count of 100 runs."""
     state = same_rate(found, runs, theirs)
     why = f"{runs} runs are too few" if state == "not testable here" else f"Fisher's exact test at {SIGNIFICANCE_LEVEL}"
     return Verdict(state, f"{found} of {runs} (paper: {theirs} of 100)", why)

@@ -73,7 +73,7 @@ class Unit:
         return f"{self.bandit.partition('(')[0].rpartition(':')[2]} run {self.index}"
 
     def play(self, watch: Watch | None = None) -> Run:
-        """Compute it. Bandit and world have streams of their own, so it does not matter when, where or beside whom."""
+        """Compute the run. Bandit and world have streams of their own: the result depends on no other run."""
         return simulate(
             run_bandit(self.bandit, self.problem.n_arms, self.seed, self.index),
             self.problem,

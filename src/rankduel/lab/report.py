@@ -122,7 +122,7 @@ def _mean(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> str:
 
 
 def _days(study: Study) -> Table:
-    """CPU days beside the paper's."""
+    """CPU days, compared with the paper's."""
     table = study.spec.table
     rows = []
     for bandit, theirs in table["paper"].items():

@@ -82,7 +82,7 @@ class Results:
 
     @property
     def measures(self) -> list[str]:
-        """What the world sums up beside regret: clicks@10, say."""
+        """What the world sums up in addition to regret: clicks@10, say."""
         return list(self.runs[0].measures)
 
     def averages(self, measure: str) -> list[Curve]:

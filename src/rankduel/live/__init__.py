@@ -1,16 +1,17 @@
 """Live tournaments: ask and tell that survive a crash."""
 
 from rankduel.live.history import view_at
+from rankduel.live.local_tournament import LocalTournament
 from rankduel.live.results import Counts, Departure, Health, LiveDecision, LiveDuel, Meeting, Receipt, Standing
 from rankduel.live.rules.attribution import Attribution, Judgement
 from rankduel.live.rules.duels import DuelRow, Status
 from rankduel.live.rules.events import Event
 from rankduel.live.rules.guardrails import Guardrail
-from rankduel.live.rules.signals import Shown, Signal
+from rankduel.live.rules.signals import Clicks, Shown, Signal
 from rankduel.live.rules.ubi import read_events
 from rankduel.live.settings import DEFAULT
 from rankduel.live.storage.contract import Storage, storage_at
-from rankduel.live.tournament import Clicks, Tournament
+from rankduel.live.tournament import Tournament
 from rankduel.live.view import View
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "Judgement",
     "LiveDecision",
     "LiveDuel",
+    "LocalTournament",
     "Meeting",
     "Receipt",
     "Shown",

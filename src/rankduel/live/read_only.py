@@ -1,4 +1,4 @@
-"""Reading a tournament: the read-only half of `Tournament`, and a stored tournament that another process runs."""
+"""Read-only tournaments: the reading half of `LocalTournament`, and a stored tournament that another process runs."""
 
 import threading
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from rankduel.live import standings
 from rankduel.live.results import Counts, Departure, LiveDecision, Meeting, Standing
 from rankduel.live.rules.duels import DuelRow, numbers_of
 from rankduel.live.rules.events import Event
-from rankduel.live.rules.validation import brief
+from rankduel.live.rules.validation import brief, some_of
 from rankduel.live.runtime.state import State, load_state
 from rankduel.live.settings import Settings
 from rankduel.live.storage.contract import Storage
@@ -18,7 +18,7 @@ __all__ = ["ReadOnlyTournament", "StoredTournament", "check_known"]
 
 
 class ReadOnlyTournament:
-    """The read-only half of `Tournament`."""
+    """The reading half of `LocalTournament`."""
 
     def __init__(self, name: str, storage: Storage, state: State, lock: threading.RLock) -> None:
         self.name = name
@@ -34,7 +34,7 @@ class ReadOnlyTournament:
 
     @property
     def settings(self) -> Settings:
-        """What it is made of, as it is now."""
+        """The settings as they are now."""
         return self._state.settings
 
     @property
@@ -120,4 +120,4 @@ class StoredTournament(ReadOnlyTournament):
 def check_known(name: str, storage: Storage) -> None:
     """Raise UnknownTournament if a storage has no tournament of that name."""
     if name not in (known := storage.names()):
-        raise UnknownTournament(f"no tournament {name!r} in {storage.url}, which has {', '.join(known) or 'none'}")
+        raise UnknownTournament(f"no tournament {name!r} in {storage.url}; it has {some_of(known) or 'none'}")

@@ -1,15 +1,35 @@
-"""What a tournament hands out: duels by name, receipts for what it was told, and where it stands."""
+"""Results of a tournament's methods: duels, receipts, counts, health, leaderboard lines and decisions."""
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sized
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Self
+from typing import Protocol, Self
 
 from rankduel.interleaving import Interleaved, Interleaving
-from rankduel.live.rules.duels import Status
+from rankduel.live.rules.duels import DuelRow, Status
+from rankduel.live.rules.signals import Clicks
+from rankduel.live.rules.validation import as_list, brief
 from rankduel.types import Outcome
 
-__all__ = ["Counts", "Departure", "Health", "LiveDecision", "LiveDuel", "Meeting", "Receipt", "Standing"]
+__all__ = [
+    "Counts",
+    "Departure",
+    "Health",
+    "LiveDecision",
+    "LiveDuel",
+    "Meeting",
+    "Receipt",
+    "Standing",
+    "TicketSigner",
+    "outcome_or_clicks",
+]
+
+
+class TicketSigner(Protocol):
+    """Makes the tickets of a tournament in this process."""
+
+    def of(self, row: DuelRow) -> str:
+        """The ticket of a duel."""
 
 
 @dataclass(slots=True)
@@ -28,13 +48,23 @@ class LiveDuel:
     method: Interleaving = field(repr=False, compare=False)
     serve: str = "duel"
     why: str | None = None
-    sign: Callable[[], str] | None = field(default=None, repr=False, compare=False)
     shown: Interleaved | None = field(default=None, repr=False, compare=False)  # by `interleave`
+    # Where this process has issued the duel: its row, and what signs it when somebody wants the ticket.
+    _row: DuelRow | None = field(default=None, repr=False, compare=False)
+    _signer: TicketSigner | None = field(default=None, repr=False, compare=False)
+    # Where a service has issued it.
+    _ticket: str | None = field(default=None, repr=False, compare=False)
 
     @property
     def ticket(self) -> str | None:
-        """The duel signed, as text: told with it, it counts even if a crash has swallowed the ask."""
-        return None if self.sign is None else self.sign()
+        """The signed duel, as text: a tell with the ticket counts even if a crash has lost the ask."""
+        if self._row is not None and self._signer is not None:
+            return self._signer.of(self._row)
+        return self._ticket
+
+    def row_signed_by(self, signer: TicketSigner) -> DuelRow | None:
+        """The row of the duel, if this signer vouches for it."""
+        return self._row if self._signer is signer else None
 
     def interleave(self, list_a: Iterable[Hashable], list_b: Iterable[Hashable], k: int = 10) -> Interleaved:
         """The page for the lists of `first` and `second`, best document first; the same again for the same lists.
@@ -49,6 +79,31 @@ class LiveDuel:
             made = self.method.interleave(first, second, k, seed=self.seed)
             self.shown = replace(made, lists=(tuple(islice(first, k)), tuple(islice(second, k))))
         return self.shown
+
+
+def outcome_or_clicks(
+    duel: LiveDuel | str,
+    outcome: Outcome | None,
+    clicks: Iterable[Hashable] | None,
+    shown: Interleaved | None,
+) -> Outcome | Clicks | None:
+    """Check the arguments of a tell: the outcome, or the clicks with their page; None where there was no duel."""
+    if clicks is None:
+        if not isinstance(outcome, Outcome):
+            raise TypeError(f"outcome must be Outcome.FIRST, Outcome.SECOND or Outcome.TIE, got {brief(outcome)}")
+        return outcome
+    if outcome is not None:
+        raise ValueError("tell either the outcome or the clicks, not both")
+    documents = tuple(as_list("clicks", clicks))
+    if shown is None and isinstance(duel, LiveDuel):
+        shown = duel.shown
+        if shown is None and duel.id is None:
+            return None
+    if shown is None:
+        raise ValueError("clicks are credited on a page: call duel.interleave first, or hand it over as shown=")
+    if not isinstance(shown, Interleaved):
+        raise TypeError(f"a page is what duel.interleave() has returned, got {brief(shown)}")
+    return Clicks(documents, shown)
 
 
 @dataclass(frozen=True, slots=True)

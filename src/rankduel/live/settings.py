@@ -1,4 +1,4 @@
-"""What a tournament is made of, checked when it is made and when it is changed."""
+"""Settings of a tournament, validated when it is created and when they are changed."""
 
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,8 +10,7 @@ from rankduel.errors import TournamentExists
 from rankduel.interleaving import interleaving_from
 from rankduel.live.rules.attribution import MAX_ACTIONS, Attribution
 from rankduel.live.rules.guardrails import MAX_GUARDRAILS, MAX_WINDOW_SECONDS, Guardrail
-from rankduel.live.rules.validation import brief, listed, number, whole
-from rankduel.live.rules.validation import name as a_name
+from rankduel.live.rules.validation import as_list, brief, check_name, number, whole
 
 __all__ = [
     "DAY",
@@ -34,7 +33,7 @@ DIALS = ("baseline", "share", "shadow", "daily_cap", "in_flight_cap", "guardrail
 
 @dataclass(frozen=True)
 class Settings:
-    """What a tournament is made of. Those in `DIALS` may be changed while it runs."""
+    """The settings of a tournament. Those in `DIALS` can be changed while it runs."""
 
     rankers: tuple[str, ...]  # at the beginning
     bandit: str  # as `bandit_from` takes it, with every parameter
@@ -79,7 +78,7 @@ def new_settings(
     **dials: Any,
 ) -> Settings:
     """The settings of a new tournament, checked."""
-    names = tuple(a_name("a ranker", ranker) for ranker in listed("rankers", rankers))
+    names = tuple(check_name("a ranker", ranker) for ranker in as_list("rankers", rankers))
     check_new(names, ())
     if not names:
         raise ValueError("a tournament needs at least one ranker")
@@ -122,10 +121,10 @@ def checked_dials(given: Mapping[str, Any]) -> dict[str, Any]:
     """Settings that may be changed, checked."""
     for name in given:
         if name not in DIALS:
-            raise TypeError(f"no setting {name!r}: those that can be changed are {', '.join(DIALS)}")
+            raise TypeError(f"no setting {name!r}; settings that can be changed: {', '.join(DIALS)}")
     checked = dict(given)
     if given.get("baseline") is not None:
-        a_name("baseline", given["baseline"])
+        check_name("baseline", given["baseline"])
     if "share" in given and number("share", given["share"]) > 1:
         raise ValueError(f"share must be a number from 0 to 1, got {given['share']!r}")
     if not isinstance(given.get("shadow", False), bool):
@@ -134,7 +133,7 @@ def checked_dials(given: Mapping[str, Any]) -> dict[str, Any]:
         if given.get(cap) is not None:
             checked[cap] = whole(cap, given[cap])
     if "guardrails" in given:
-        rails = listed("guardrails", given["guardrails"])
+        rails = as_list("guardrails", given["guardrails"])
         if len(rails) > MAX_GUARDRAILS:
             raise ValueError(f"a tournament has at most {MAX_GUARDRAILS} guardrails, got {len(rails):,}")
         checked["guardrails"] = [_guardrail(rail) for rail in rails]

@@ -1,4 +1,4 @@
-"""Where a tournament stands: read from a view of its state, by names, and from its counters."""
+"""Leaderboard, decision, timeline and preferences from a view, by names of rankers; health from counters."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping

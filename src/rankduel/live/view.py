@@ -1,4 +1,4 @@
-"""All that a tournament has learnt, at one moment: what reports are made of, without keeping anybody waiting."""
+"""`View`: a consistent copy of all that a tournament has learnt, for reports; making one blocks nobody for long."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,7 +15,7 @@ __all__ = ["View", "view_of"]
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-_AT_ONCE = 4_096  # pairs that are converted while no other thread runs
+_PAIRS_PER_CHUNK = 4_096  # converted while no other thread runs
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +135,7 @@ def _as_array(counts: dict[tuple[int, int], int]) -> Integers:
     """Three rows: first and second of each pair, and its count. Made in pieces: other threads run in between."""
     pairs, values = iter(counts), iter(counts.values())
     pieces = [np.zeros((3, 0), np.int64)]
-    while piece := list(islice(pairs, _AT_ONCE)):
+    while piece := list(islice(pairs, _PAIRS_PER_CHUNK)):
         numbers = np.fromiter(chain.from_iterable(piece), np.int64, 2 * len(piece)).reshape(-1, 2)
         pieces.append(np.vstack((numbers.T, np.fromiter(values, np.int64, len(piece)))))
     return np.hstack(pieces)

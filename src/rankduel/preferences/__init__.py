@@ -1,4 +1,4 @@
-"""The world's side of a duel: who truly beats whom, who is best, and what showing the others costs."""
+"""True preferences: matrices and utilities, their winners, regret, named problems and the oracle's bound."""
 
 from rankduel.preferences import problems
 from rankduel.preferences.matrix import PreferenceMatrix, Summary

@@ -1,4 +1,4 @@
-"""Arrays that nobody changes by accident."""
+"""Read-only arrays."""
 
 import numpy as np
 import numpy.typing as npt

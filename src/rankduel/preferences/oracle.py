@@ -1,4 +1,4 @@
-"""What elimination on evidence must cost, even for somebody who knows all preferences."""
+"""Lower bound on the regret of any certified elimination: an oracle that knows all preferences."""
 
 import math
 
@@ -11,7 +11,7 @@ from rankduel.preferences.utilities import Utilities
 
 __all__ = ["oracle_bound"]
 
-_BLOCK = 4_000_000  # pairs at a time: 32 MB an array
+_PAIRS_PER_BLOCK = 4_000_000  # 32 MB per array
 
 
 def oracle_bound(problem: Problem, delta: float = 0.01) -> float:
@@ -34,7 +34,7 @@ def oracle_bound(problem: Problem, delta: float = 0.01) -> float:
 def _any(problem: PreferenceMatrix) -> Floats:
     """The lowest price of evidence against each arm, per nat; some rows of the matrix at a time."""
     gaps, K = problem.gaps, problem.n_arms
-    prices, step = np.full(K, np.inf), max(1, _BLOCK // K)
+    prices, step = np.full(K, np.inf), max(1, _PAIRS_PER_BLOCK // K)
     for start in range(0, K, step):
         rows = slice(start, start + step)
         evidence = _evidence(problem.probabilities[rows])

@@ -6,8 +6,8 @@ from rankduel.preferences.arrays import Floats
 
 __all__ = ["maximin"]
 
-_ZERO = 1e-10  # payoffs are scaled to [-1, 1], so anything smaller is rounding
-_PATIENCE = 50  # pivots without progress before Bland's rule, which never cycles, takes over
+_ROUNDING_ERROR = 1e-10  # payoffs are scaled to [-1, 1], so anything smaller is rounding
+_MAX_STALLED_PIVOTS = 50  # without progress, before Bland's rule, which never cycles, takes over
 
 
 def maximin(payoff: Floats) -> Floats:
@@ -28,15 +28,15 @@ def maximin(payoff: Floats) -> Floats:
     basic = np.arange(K, 2 * K)  # variables of the current solution, one per row
     stalled = 0
     for _ in range(1000 * (K + 10)):
-        improving = np.flatnonzero(tableau[K, :K] < -_ZERO)
+        improving = np.flatnonzero(tableau[K, :K] < -_ROUNDING_ERROR)
         if not improving.size:
             solution = np.zeros(2 * K)
             solution[basic] = tableau[:K, K]
             strategy = np.maximum(solution[:K], 0.0)
             return np.asarray(strategy / strategy.sum())
-        by_bland = stalled > _PATIENCE
+        by_bland = stalled > _MAX_STALLED_PIVOTS
         column = improving[(free[improving] if by_bland else tableau[K, improving]).argmin()]
-        bounding = np.flatnonzero(tableau[:K, column] > _ZERO)
+        bounding = np.flatnonzero(tableau[:K, column] > _ROUNDING_ERROR)
         ratios = tableau[bounding, K] / tableau[bounding, column]
         tied = bounding[ratios <= ratios.min() + 1e-12]
         row = tied[(basic[tied] if by_bland else -tableau[tied, column]).argmin()]

@@ -11,7 +11,7 @@ from rankduel.preferences.matrix import PreferenceMatrix
 
 __all__ = ["Utilities"]
 
-_LARGEST_MATRIX = 5_000  # arms; 200 MB
+_MAX_MATRIX_ARMS = 5_000  # 200 MB
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,8 +46,8 @@ class Utilities:
 
     def matrix(self) -> PreferenceMatrix:
         """All the probabilities at once, for up to 5,000 arms."""
-        if self.n_arms > _LARGEST_MATRIX:
-            raise ValueError(f"a matrix of {self.n_arms} arms is too large, expected at most {_LARGEST_MATRIX}")
+        if self.n_arms > _MAX_MATRIX_ARMS:
+            raise ValueError(f"a matrix of {self.n_arms} arms is too large, expected at most {_MAX_MATRIX_ARMS}")
         lead = self.utilities[:, None] - self.utilities
         return PreferenceMatrix(0.5 + 0.5 * np.tanh(lead / 2))
 

@@ -1,4 +1,4 @@
-"""One seed, many named and independent random streams; no global state."""
+"""Random streams by name from one seed (`streams`), and draws for kernels (`draws.pxd`, `beta.pxd`, ...)."""
 
 from rankduel.randomness.streams import bit_generator, fresh_seed, generator, subseed
 

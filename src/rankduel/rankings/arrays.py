@@ -1,4 +1,4 @@
-"""The types of the tables."""
+"""Array types of ranking tables."""
 
 import numpy as np
 import numpy.typing as npt

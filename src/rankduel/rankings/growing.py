@@ -1,4 +1,4 @@
-"""Tables that grow query by query: scores come in portions, are ranked and forgotten."""
+"""Ranking tables that grow batch by batch, so that not all scores are in memory at once."""
 
 from typing import Any
 

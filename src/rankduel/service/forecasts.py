@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from time import monotonic
 
 from rankduel.dashboard import Forecast, Harm, forecast, harm, ratings
-from rankduel.live import Tournament
+from rankduel.live import LocalTournament
 from rankduel.service.read_pool import ReadPool
 
 __all__ = ["Forecasts", "ForecastCache"]
@@ -35,7 +35,7 @@ class ForecastCache:
         self._due: dict[str, float] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def of(self, t: Tournament) -> Forecasts | None:
+    def of(self, t: LocalTournament) -> Forecasts | None:
         """Return the last forecasts of a tournament, without waiting; None if there are none yet."""
         found = self._found.get(t.name)
         due = monotonic() >= self._due.get(t.name, 0.0)
@@ -45,7 +45,7 @@ class ForecastCache:
             task.add_done_callback(self._tasks.discard)
         return found
 
-    async def _compute(self, t: Tournament) -> None:
+    async def _compute(self, t: LocalTournament) -> None:
         began = monotonic()
         try:
             self._found[t.name] = await self._pool.run(compute_forecasts, t)
@@ -56,7 +56,7 @@ class ForecastCache:
         self._due[t.name] = monotonic() + pause
 
 
-def compute_forecasts(t: Tournament) -> Forecasts:
+def compute_forecasts(t: LocalTournament) -> Forecasts:
     """Compute the forecasts of a tournament; takes about a second."""
     view = t.view()
     rated = ratings(view)

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate
 
-from rankduel.live import Tournament
+from rankduel.live import LocalTournament
 
 __all__ = ["Metrics", "server_metrics", "tournament_metrics"]
 
@@ -69,7 +69,7 @@ def _request_seconds(metrics: Metrics) -> Iterator[str]:
         yield _sample(f"{name}_count", labels, sum(counts))
 
 
-def tournament_metrics(tournaments: Mapping[str, Tournament], broken: Iterable[str]) -> Iterator[str]:
+def tournament_metrics(tournaments: Mapping[str, LocalTournament], broken: Iterable[str]) -> Iterator[str]:
     """Return the lines of `/metrics` about tournaments: those that are open, and the names of broken ones."""
     opened = [({"tournament": name}, tournaments[name]) for name in sorted(tournaments)]
     yield from _metric(

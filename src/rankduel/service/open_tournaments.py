@@ -7,7 +7,7 @@ from time import monotonic
 from typing import Any
 
 from rankduel.errors import BrokenTournament
-from rankduel.live import Storage, Tournament
+from rankduel.live import LocalTournament, Storage
 from rankduel.live.storage.open_storages import acquire, release
 
 __all__ = ["OpenTournaments"]
@@ -22,7 +22,7 @@ class OpenTournaments:
 
     def __init__(self, url: str) -> None:
         self.url = url
-        self.tournaments: dict[str, Tournament] = {}
+        self.tournaments: dict[str, LocalTournament] = {}
         self.broken: dict[str, str] = {}  # tournaments that cannot be opened, with the reason
         self._tried: dict[str, float] = {}  # when each broken one was tried last
         self._lock = threading.Lock()
@@ -50,7 +50,7 @@ class OpenTournaments:
             with suppress(BrokenTournament):
                 self.open(name)
 
-    def open(self, name: str) -> Tournament:
+    def open(self, name: str) -> LocalTournament:
         """Return a tournament, which stays open; raise BrokenTournament if it cannot be opened."""
         with self._lock:
             if name in self.tournaments:
@@ -58,7 +58,7 @@ class OpenTournaments:
             if name in self.broken and monotonic() - self._tried[name] < _RETRY_SECONDS:
                 raise BrokenTournament(self.broken[name])
             try:
-                self.tournaments[name] = Tournament.open(name, storage=self.url)
+                self.tournaments[name] = LocalTournament.open(name, storage=self.url)
             except Exception as error:
                 if name not in self.names():  # unknown, or not a valid name
                     raise
@@ -69,7 +69,7 @@ class OpenTournaments:
             self.broken.pop(name, None)
             return self.tournaments[name]
 
-    def create(self, name: str, settings: dict[str, Any]) -> Tournament:
+    def create(self, name: str, settings: dict[str, Any]) -> LocalTournament:
         """Create a tournament, or return the one that was created with the same settings."""
         with self._lock:
             if name in self.broken:
@@ -77,7 +77,7 @@ class OpenTournaments:
             if name in self.tournaments:
                 self.tournaments[name].check_same(**settings)
             else:
-                self.tournaments[name] = Tournament.create(name, storage=self.url, exist_ok=True, **settings)
+                self.tournaments[name] = LocalTournament.create(name, storage=self.url, exist_ok=True, **settings)
             return self.tournaments[name]
 
     def close(self) -> None:

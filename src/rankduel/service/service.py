@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from msgspec.json import decode, encode
 
 from rankduel.errors import BrokenTournament, StorageError
-from rankduel.live import LiveDuel, Tournament
+from rankduel.live import LiveDuel, LocalTournament
 from rankduel.live.storage.contract import TellResult
 from rankduel.service.auth.authentication import Authentication
 from rankduel.service.auth.keys import ApiKeys
@@ -83,12 +83,12 @@ class Service:
         """Run blocking work in a thread, so that the event loop goes on."""
         return await asyncio.get_running_loop().run_in_executor(self._write_threads, work, *args)
 
-    async def tournament(self, name: str) -> Tournament:
+    async def tournament(self, name: str) -> LocalTournament:
         """Return a tournament by name; open it if necessary."""
         t = self.open_tournaments.tournaments.get(name)
         return t if t is not None else await self.in_thread(self.open_tournaments.open, name)
 
-    async def open_among(self, names: Iterable[str]) -> list[Tournament]:
+    async def open_among(self, names: Iterable[str]) -> list[LocalTournament]:
         """Return the tournaments with these names that are not broken."""
         found = []
         for name in names:
@@ -112,14 +112,14 @@ class Service:
         names = await self.reads.answer("names", lambda: encode(self.open_tournaments.names()))
         return decode(names, type=list[str])
 
-    async def ask(self, t: Tournament, asked: Sequence[tuple[str | None, str | None]]) -> list[LiveDuel]:
+    async def ask(self, t: LocalTournament, asked: Sequence[tuple[str | None, str | None]]) -> list[LiveDuel]:
         """Ask a tournament for duels: at once, or in a thread where the storage must be read."""
         duels = t.ask_now(asked)
         if duels is not None:
             return duels
         return await asyncio.get_running_loop().run_in_executor(self._ask_threads, t.ask_many, asked)
 
-    async def tell(self, t: Tournament, items: Sequence[TellItem]) -> list[TellResult]:
+    async def tell(self, t: LocalTournament, items: Sequence[TellItem]) -> list[TellResult]:
         """Tell a tournament outcomes; on return they are durable."""
         batcher = self._tell_batchers.get(t.name)
         if batcher is None:

@@ -7,21 +7,21 @@ import asyncio
 from collections.abc import Sequence
 from concurrent.futures import Future
 
-from rankduel.live import LiveDuel, Tournament
+from rankduel.live import LiveDuel, LocalTournament
+from rankduel.live.rules.signals import Clicks
 from rankduel.live.storage.contract import TellResult
-from rankduel.live.tournament import Clicks
 from rankduel.types import Outcome
 
 __all__ = ["TellBatcher", "TellItem"]
 
-TellItem = tuple[LiveDuel | str, Outcome | Clicks | None]
+TellItem = tuple[LiveDuel | str, Outcome | Clicks]
 _Pending = tuple[Sequence[TellItem], asyncio.Future[list[TellResult]]]  # the tells of one request, and its results
 
 
 class TellBatcher:
     """Batches the tells of one tournament. A request that is cancelled is told all the same."""
 
-    def __init__(self, tournament: Tournament) -> None:
+    def __init__(self, tournament: LocalTournament) -> None:
         self._tournament = tournament
         self._loop = asyncio.get_running_loop()
         self._pending: list[_Pending] = []
@@ -40,7 +40,7 @@ class TellBatcher:
 
     def _send(self, batch: list[_Pending]) -> None:
         try:
-            sent = self._tournament.tell_soon([item for items, _ in batch for item in items])
+            sent = self._tournament.submit_tells([item for items, _ in batch for item in items])
         except Exception as error:
             if len(batch) > 1:
                 for one in batch:  # an invalid tell must not fail those of other requests

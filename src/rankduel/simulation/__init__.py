@@ -1,4 +1,4 @@
-"""The lab's loop: worlds that draw outcomes, and the play of a bandit against one."""
+"""Simulation: worlds that draw outcomes, delays, and the compiled loop that plays a bandit in one."""
 
 from rankduel.simulation.comparing import Comparing
 from rankduel.simulation.delays import Delay, delay_from

@@ -22,8 +22,8 @@ cnp.import_array()
 
 __all__ = ["LAWS", "Delay", "Empirical", "Fixed", "Geometric", "delay_from"]
 
-cdef int64_t MAX_DELAY_DUELS = 10**15  # duels; the compiled loop counts in 64 bits
-cdef int MAX_SHOWN_DELAYS = 20  # delays that a repr shows
+cdef int64_t MAX_DELAY_DUELS = 10**15  # the compiled loop counts in 64 bits
+cdef int MAX_SHOWN_DELAYS = 20  # in a repr
 
 
 cdef class Delay:

@@ -9,7 +9,7 @@ cdef struct in_flight_t:
 
 
 cdef enum:
-    LOST = -1  # nobody will ever hear who won
+    LOST = -1  # as an outcome: it never arrives
 
 
 cdef class DuelsInFlight:

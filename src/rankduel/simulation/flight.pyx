@@ -5,13 +5,13 @@ from libc.stdlib cimport free, realloc
 
 
 cdef class DuelsInFlight:
-    """A heap: the duel that is due next lies on top, of those due together the one that was asked for first."""
+    """A heap by due page; of those due together, the duel that was asked for first is on top."""
 
     def __dealloc__(self):
         free(self.heap)
 
     cdef int push(self, const in_flight_t *one) except -1 nogil:
-        """One more is in flight: it rises to its place."""
+        """Add a duel."""
         cdef int64_t place = self.n
         if self.n == self.capacity:
             self.grow()
@@ -23,7 +23,7 @@ cdef class DuelsInFlight:
         return 0
 
     cdef in_flight_t pop(self) noexcept nogil:
-        """Take the next one off; the last one takes its place, and sinks."""
+        """Remove the duel that is due next."""
         cdef in_flight_t next = self.heap[0]
         cdef const in_flight_t *last = &self.heap[self.n - 1]
         cdef int64_t place = 0, child = 1

@@ -23,7 +23,7 @@ cdef enum combine_t:
     MAX
 
 
-cdef int64_t CHAMPION_REFRESH_PAGES = 1000  # pages for which a champion is shown before it is asked for again; that takes Python
+cdef int64_t CHAMPION_REFRESH_PAGES = 1000  # the champion is computed again after so many pages: that takes Python
 
 
 cdef class Play:

@@ -12,7 +12,7 @@ from rankduel.preferences import PreferenceMatrix
 __all__ = ["SearchWorld", "Ties"]
 
 Ties = Literal["consistent", "redraw", "file"]
-_TABLES = (2, 3, 5)  # grades for which the users of the literature are published
+_PUBLISHED_GRADES = (2, 3, 5)  # grades for which the users of the literature are published
 
 
 class SearchWorld:
@@ -113,10 +113,11 @@ class SearchWorld:
 
 def _table(n_grades: int) -> int:
     """The grades of the smallest published table that has so many."""
-    for grades in _TABLES:
+    for grades in _PUBLISHED_GRADES:
         if n_grades <= grades:
             return grades
     raise ValueError(
-        f"the collection has grades 0 to {n_grades - 1}, and users are published for at most {_TABLES[-1]} grades: "
+        f"the collection has grades 0 to {n_grades - 1}, and users are published for at most "
+        f"{_PUBLISHED_GRADES[-1]} grades: "
         "give CascadeModel(click=[...], stop=[...]) with a table of your own"
     )

@@ -1,4 +1,4 @@
-"""One search: a query, two rankers, the list that a user sees, the clicks, and whom they speak for."""
+"""One search: a query, two rankers, the list that a user sees, the clicks, and the ranker they credit."""
 
 import numpy as np
 

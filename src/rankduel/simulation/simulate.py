@@ -25,7 +25,7 @@ __all__ = ["Problem", "Run", "Watch", "log_checkpoints", "regret_of", "simulate"
 
 Problem = Truth | SearchWorld  # what a bandit can be played against
 Watch = Callable[[Any], object]  # is called with the `Play`, or `MultiPlay`, as it is
-PULSE = 0.05  # seconds between two looks at the clock, the keyboard and the watcher
+_WATCH_INTERVAL_SECONDS = 0.05  # between two checks for Ctrl-C and calls of `watch`
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,20 +158,20 @@ def _play(
     if isinstance(bandit, Bandit):
         return Play(bandit, world, cost, delay)
     if delay is not None:
-        raise ValueError(f"{type(bandit).__name__} hears of every page at once: only duels of two can be late")
+        raise ValueError(f"{type(bandit).__name__} needs outcomes at once: only bandits of two arms can be delayed")
     if isinstance(world, Users) and isinstance(problem, SearchWorld):
         return MultiPlay(bandit, world, problem.multileaving, cost)
     raise TypeError(f"{type(bandit).__name__} shares pages among many rankers: it needs a SearchWorld, got {problem!r}")
 
 
 def _advance(play: Play | MultiPlay, until: int, watch: Watch | None) -> None:
-    """In steps that take about a pulse each, so that Ctrl-C and the watcher are heard."""
+    """Play in steps of about the watch interval, so that Ctrl-C works and `watch` is called."""
     step = 256
     while play.duels < until and not play.over:
         begun = time.perf_counter()
         play.advance(min(until, play.duels + step))
         took = time.perf_counter() - begun
-        step = max(1, min(2 * step, int(step * PULSE / took))) if took > 0 else 2 * step
+        step = max(1, min(2 * step, int(step * _WATCH_INTERVAL_SECONDS / took))) if took > 0 else 2 * step
         if watch is not None:
             watch(play)
 
@@ -211,7 +211,7 @@ def simulate_runs(
     stop = threading.Event()
 
     def one(index: int) -> Run:
-        def look(play: Play | MultiPlay) -> None:
+        def check(play: Play | MultiPlay) -> None:
             if stop.is_set():
                 raise KeyboardInterrupt
             if watch is not None:
@@ -225,7 +225,7 @@ def simulate_runs(
             seed=run_seed(seed, index),
             kind=kind,
             delay=delay,
-            watch=look,
+            watch=check,
         )
 
     with ThreadPoolExecutor(jobs) as pool:

@@ -1,4 +1,4 @@
-"""Worlds: who wins a duel, and nothing else."""
+"""Worlds: draw the outcome of a duel from a matrix or from utilities."""
 
 import numpy as np
 

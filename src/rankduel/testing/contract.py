@@ -1,4 +1,4 @@
-"""The rules of asking and telling: which arms, which counters, which errors."""
+"""Checks of `ask` and `tell`: legal arms, counters and errors."""
 
 import math
 from typing import Any, cast
@@ -6,7 +6,7 @@ from typing import Any, cast
 from rankduel.bandits import Bandit, Certified
 from rankduel.errors import UnknownDuel
 from rankduel.randomness import generator
-from rankduel.testing.ground import (
+from rankduel.testing.fixtures import (
     Coin,
     Factory,
     ladder,

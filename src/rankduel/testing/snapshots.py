@@ -1,4 +1,4 @@
-"""A snapshot is everything a bandit knows, and nothing else passes for one."""
+"""Checks of snapshots: a restored bandit continues exactly, and damaged snapshots are refused."""
 
 import copy
 import io
@@ -11,7 +11,7 @@ import numpy as np
 
 from rankduel.bandits import REGISTRY, Bandit, SelfSparring, Uniform
 from rankduel.errors import SnapshotError
-from rankduel.testing.ground import (
+from rankduel.testing.fixtures import (
     Coin,
     Factory,
     ladder,

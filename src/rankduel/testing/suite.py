@@ -1,9 +1,9 @@
-"""All the checks by name."""
+"""The conformance checks by name, and `check_bandit`, which runs them."""
 
 from collections.abc import Callable, Iterable
 
 from rankduel.testing import contract, learning, snapshots, traces
-from rankduel.testing.ground import Factory
+from rankduel.testing.fixtures import Factory
 
 __all__ = ["CHECKS", "Check", "Factory", "check_bandit"]
 

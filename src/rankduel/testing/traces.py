@@ -1,4 +1,4 @@
-"""Same seed, same trace: asked and told by hand, simulated, promptly or late."""
+"""Checks of traces: same seed, same trace; asked and told by hand, simulated, promptly or late."""
 
 from collections.abc import Callable
 
@@ -7,7 +7,7 @@ from rankduel.preferences import PreferenceMatrix, regret
 from rankduel.randomness import generator
 from rankduel.simulation import MatrixWorld, Play, simulate
 from rankduel.testing.contract import require_consistent
-from rankduel.testing.ground import (
+from rankduel.testing.fixtures import (
     Coin,
     Factory,
     Trace,
@@ -20,7 +20,7 @@ from rankduel.testing.ground import (
 )
 from rankduel.types import Duel, Outcome
 
-IN_FLIGHT = 50
+DUELS_IN_FLIGHT = 50
 
 
 def same_seed(factory: Factory) -> None:
@@ -129,7 +129,7 @@ def play_late(
     for _ in range(n_duels):
         trace.append(bandit.ask())
         in_flight.append(trace[-1])
-        left = draws.integers(IN_FLIGHT) if len(in_flight) == IN_FLIGHT else IN_FLIGHT
+        left = draws.integers(DUELS_IN_FLIGHT) if len(in_flight) == DUELS_IN_FLIGHT else DUELS_IN_FLIGHT
         while len(in_flight) > left:
             duel = in_flight.pop(draws.integers(len(in_flight)))
             if draws.random() < 0.1:

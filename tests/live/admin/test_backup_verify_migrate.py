@@ -19,7 +19,7 @@ from rankduel.live.admin.backup import backup
 from rankduel.live.admin.findings import Finding
 from rankduel.live.admin.migrate import upgrade
 from rankduel.live.admin.verify import verify
-from rankduel.live.runtime import runtime
+from rankduel.live.runtime import snapshots
 from rankduel.live.storage.contract import Snapshot
 from rankduel.live.storage.sqlite import SqliteStorage
 from rankduel.types import Outcome
@@ -30,7 +30,7 @@ RANKERS = [f"ranker {number}" for number in range(6)]
 @pytest.fixture
 def played(url: str, monkeypatch: pytest.MonkeyPatch) -> str:
     """A storage with a bit of everything."""
-    monkeypatch.setattr(runtime, "SNAPSHOT_INTERVAL_EVENTS", 100)
+    monkeypatch.setattr(snapshots, "SNAPSHOT_INTERVAL_EVENTS", 100)
     chance = random.Random(1)
     with Tournament.create("search", rankers=RANKERS, storage=url, seed=1) as t:
         for number in range(6):
@@ -215,6 +215,7 @@ def test_upgrade(played: str, monkeypatch: pytest.MonkeyPatch) -> None:
         assert t.counts.told == 240
 
 
+@pytest.mark.slow
 def test_postgresql(postgres: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     url = postgres.empty()
     with pytest.raises(StorageError, match="no storage at"):
@@ -234,7 +235,7 @@ def test_postgresql(postgres: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match="a PostgreSQL storage is copied by pg_dump"):
         backup(url, Path("x"))
     assert upgrade(url) == (1, 1)
-    for module in ("storage.schema", "storage.postgres"):
+    for module in ("storage.schema", "storage.postgres_tables"):
         monkeypatch.setattr(f"rankduel.live.{module}.SCHEMA", 3)
     steps = {1: {"postgres": "ALTER TABLE duels ADD COLUMN note TEXT"}}
     monkeypatch.setattr(migrate, "MIGRATIONS", steps)

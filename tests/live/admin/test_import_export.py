@@ -61,6 +61,7 @@ NAMES = st.one_of(
 TABLES = st.lists(st.builds(Battle, NAMES, NAMES, st.sampled_from(Outcome)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("through", [through_csv, through_ndjson, through_parquet])
 def test_what_goes_out_comes_in(through: Callable[[Iterable[Battle]], Iterator[Battle]]) -> None:
     @given(TABLES)
@@ -254,6 +255,7 @@ def test_parquet_is_written_in_parts() -> None:
     assert len(set(sizes)) == 4  # each part was on its way before the next one was asked for
 
 
+@pytest.mark.slow
 def test_parquet_is_read_in_parts() -> None:
     """Each part is 10,000 rows; 1.9 MB of Python at once; all 50,000 are 9.5 MB."""
     battles = read_parquet(parquet(battle_rows(islice(endless(), 50_000))))

@@ -1,5 +1,6 @@
 import json
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +14,9 @@ from rankduel.types import Outcome
 
 FIRST, SECOND, TIE = Outcome.FIRST, Outcome.SECOND, Outcome.TIE
 TEAMS = interleaving_from("team_draft")
-PAGE = Interleaved("team_draft", ("both", "a1", "b1", "a2", "b2"), teams=(None, "first", "second", "first", "second"))
+PAGE = Interleaved(
+    "team_draft", ("both", "a1", "b1", "a2", "b2"), "teams", (None, "first", "second", "first", "second")
+)
 BOTH = Attribution(actions={"click": 1, "buy": 3})
 
 
@@ -66,7 +69,7 @@ def test_what_was_not_shown_is_an_orphan() -> None:
 
 
 def test_numbers_as_documents_are_found_by_their_digits() -> None:
-    page = Interleaved("team_draft", (41, 42), teams=("first", "second"))
+    page = Interleaved("team_draft", (41, 42), "teams", ("first", "second"))
     assert Attribution().resolve(page, [signal("42")], seed=1, method=TEAMS, issued=0.0) is SECOND
 
 
@@ -189,15 +192,16 @@ RULES = st.builds(
 def swapped(page: Interleaved) -> Interleaved:
     """The same page, had the two rankers stood the other way round."""
     other = {"first": "second", "second": "first", None: None}
-    return replace(
-        page,
-        probabilities=None if page.probabilities is None else tuple(1 - chance for chance in page.probabilities),
-        teams=None if page.teams is None else tuple(other[team] for team in page.teams),
-        places=None if page.places is None else tuple((second, first) for first, second in page.places),
-        credits=None if page.credits is None else tuple(-credit for credit in page.credits),
-    )
+    swap: dict[str, Callable[[Any], Any]] = {
+        "probabilities": lambda chance: 1 - chance,
+        "teams": lambda team: other[team],
+        "places": lambda places: places[::-1],
+        "credits": lambda credit: -credit,
+    }
+    return replace(page, credit_data=tuple(map(swap[page.credit_field or ""], page.credit_data or ())))
 
 
+@pytest.mark.slow
 @given(pages(), SIGNALS, RULES)
 def test_swapping_the_sides_swaps_the_outcome(
     page: tuple[Interleaving, Interleaved], signals: list[Signal], rules: Attribution
@@ -209,6 +213,7 @@ def test_swapping_the_sides_swaps_the_outcome(
     assert there == here._replace(outcome=mirrored[here.outcome])
 
 
+@pytest.mark.slow
 @given(pages(), st.data())
 def test_plain_clicks_are_what_the_method_makes_of_them(
     page: tuple[Interleaving, Interleaved], data: st.DataObject
@@ -220,6 +225,7 @@ def test_plain_clicks_are_what_the_method_makes_of_them(
     assert rules.resolve(shown, signals, seed=1, method=method, issued=0.0) is method.outcome(shown, clicks)
 
 
+@pytest.mark.slow
 @given(pages(), SIGNALS, RULES, st.randoms(use_true_random=False))
 def test_order_and_duplicates_do_not_matter(
     page: tuple[Interleaving, Interleaved], signals: list[Signal], rules: Attribution, random: Any
@@ -231,6 +237,7 @@ def test_order_and_duplicates_do_not_matter(
     assert rules.judge(shown, again, seed=1, method=method, issued=0.0) == expected
 
 
+@pytest.mark.slow
 @given(pages(), SIGNALS, RULES)
 def test_stays_are_as_the_definition_says(
     page: tuple[Interleaving, Interleaved], signals: list[Signal], rules: Attribution

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankduel.interleaving import Interleaved, interleaving_from
+from rankduel.interleaving import INTERLEAVINGS, Interleaved, TeamDraftInterleaving, interleaving_from
+from rankduel.interleaving.registry import by_name
 from rankduel.live import Attribution, Shown, Signal, read_events
-from rankduel.live.rules.ubi import MOST
+from rankduel.live.rules.ubi import MAX_EVENTS_PER_CALL
 
 TIME = "2027-01-15T08:00:00Z"  # 1,800,000,000 seconds after the beginning of 1970
 
@@ -149,11 +150,11 @@ def test_hostile_json_is_an_error_like_any_other(text: str) -> None:
 
 
 def test_a_thousand_at_once() -> None:
-    assert len(read_events([event()] * MOST)) == MOST == 1_000
+    assert len(read_events([event()] * MAX_EVENTS_PER_CALL)) == MAX_EVENTS_PER_CALL == 1_000
     with pytest.raises(ValueError, match="at most 1,000 events at once, got more"):
-        read_events([event()] * (MOST + 1))
+        read_events([event()] * (MAX_EVENTS_PER_CALL + 1))
     with pytest.raises(ValueError, match="at most 1,000"):
-        read_events("7\n" * (MOST + 1))
+        read_events("7\n" * (MAX_EVENTS_PER_CALL + 1))
 
 
 def test_events_must_be_events() -> None:
@@ -210,6 +211,7 @@ FIELDS = ["query_id", "action_name", "timestamp", "event_id"]
 INNER = ["object", "position", "dwell", "shown"]
 
 
+@pytest.mark.slow
 @given(
     st.dictionaries(st.sampled_from(FIELDS), JSON, max_size=2),
     st.dictionaries(st.sampled_from(INNER), JSON, max_size=2),
@@ -254,7 +256,7 @@ def test_an_id_of_the_event_is_its_key() -> None:
 PLACED: dict[str, Any] = {"method": "team_draft", "documents": ["a"], "teams": ["first"]}
 
 
-@pytest.mark.parametrize("method", ["team_draft", "probabilistic", "balanced", "optimized"])
+@pytest.mark.parametrize("method", INTERLEAVINGS)
 def test_an_impression_may_carry_the_page(method: str) -> None:
     interleaving = interleaving_from(method)
     page = interleaving.interleave(["a", "b", "c", "d"], ["d", "b", "e"], k=4, seed=3)
@@ -267,6 +269,26 @@ def test_an_impression_may_carry_the_page(method: str) -> None:
     for click in clicks:
         expected = rules.resolve(page, [click], seed=1, method=interleaving, issued=0.0)
         assert rules.resolve(result.page, [click], seed=1, method=interleaving, issued=0.0) is expected
+
+
+class CaptainsInterleaving(TeamDraftInterleaving):
+    """A method that is nowhere but here: its pages carry something else."""
+
+    name = "captains"
+    credit_field = "captains"
+
+    @staticmethod
+    def check_credit_value(value: object) -> None:
+        if value not in ("first", "second", None):
+            raise ValueError(f"a captain must be first, second or null, got {value!r}")
+
+
+def test_a_new_method_needs_nothing_but_a_line_in_the_registry(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(INTERLEAVINGS, "captains", by_name(CaptainsInterleaving)["captains"])
+    test_an_impression_may_carry_the_page("captains")
+    wrong = {"method": "captains", "documents": ["a"], "captains": ["third"]}
+    message = error(event(action_name="impression", event_attributes={"shown": wrong}))
+    assert message == "event 1: captains of shown: a captain must be first, second or null, got 'third'"
 
 
 def test_a_page_may_carry_both_lists() -> None:
@@ -298,14 +320,32 @@ def test_an_impression_without_a_page_and_another_action_with_one_are_signals() 
         ({"method": "team_draft", "documents": ["a"] * 1001, "teams": [None] * 1001}, "documents of shown must be"),
         ({"method": "team_draft", "documents": ["a", ["b"]], "teams": [None, None]}, "a document of shown must be"),
         ({"method": "team_draft", "documents": ["1", 1], "teams": [None, None]}, "the documents of shown must differ"),
-        ({"method": "team_draft", "documents": ["a"], "teams": ["third"]}, "a team of shown must be first, second or"),
+        (
+            {"method": "team_draft", "documents": ["a"], "teams": ["third"]},
+            "teams of shown: a team must be",
+        ),
         ({"method": "team_draft", "documents": ["a", "b"], "teams": ["first"]}, "2 documents, but 1 teams"),
-        ({"method": "probabilistic", "documents": ["a"], "probabilities": ["x"]}, "a probability of shown must be a"),
-        ({"method": "probabilistic", "documents": ["a"], "probabilities": [1.1]}, "a probability of shown must be at"),
-        ({"method": "optimized", "documents": ["a"], "credits": [None]}, "a credit of shown must be a number"),
-        ({"method": "balanced", "documents": ["a"], "places": [[1]]}, "the places of a document of shown must be two"),
-        ({"method": "balanced", "documents": ["a"], "places": [[0, -1]]}, "a place of shown must be a whole number"),
-        ({"method": "balanced", "documents": ["a"], "places": [[0, 2**31]]}, "a place of shown must be below"),
+        (
+            {"method": "probabilistic", "documents": ["a"], "probabilities": ["x"]},
+            "probabilities of shown: a prob",
+        ),
+        (
+            {"method": "probabilistic", "documents": ["a"], "probabilities": [1.1]},
+            "probabilities of shown: a prob",
+        ),
+        ({"method": "optimized", "documents": ["a"], "credits": [None]}, "credits of shown: a credit must be a number"),
+        (
+            {"method": "balanced", "documents": ["a"], "places": [[1]]},
+            "places of shown: the places of a",
+        ),
+        (
+            {"method": "balanced", "documents": ["a"], "places": [[0, -1]]},
+            "places of shown: a place must be",
+        ),
+        (
+            {"method": "balanced", "documents": ["a"], "places": [[0, 2**31]]},
+            "places of shown: a place must be",
+        ),
         (PLACED | {"lists": [["a"]]}, "lists of shown must be two, of the first and the second, got [['a']]"),
         (PLACED | {"lists": ["a", "b"]}, "each of the lists of shown must be a list of up to 1,000, got 'a'"),
         (PLACED | {"lists": [["a"], [["b"]]]}, "a document of the lists of shown must be"),

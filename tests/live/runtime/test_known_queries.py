@@ -5,8 +5,8 @@ from unittest.mock import patch
 
 import pytest
 
-from rankduel import Outcome, Tournament
-from rankduel.live import Status
+from rankduel import Outcome
+from rankduel.live import LocalTournament, Status
 from rankduel.live.rules.duels import DuelRow
 from rankduel.live.runtime import known_queries
 from rankduel.live.runtime.bloom_filter import BloomFilter
@@ -32,7 +32,7 @@ def test_what_was_put_in_is_found_and_few_others() -> None:
 
 def asked_before(url: str) -> list[str | None]:
     """The ids of the duels of 250 queries, in a storage that is closed again."""
-    with Tournament.create("search", rankers=RANKERS, storage=url, seed=1) as t:
+    with LocalTournament.create("search", rankers=RANKERS, storage=url, seed=1) as t:
         return [duel.id for duel in t.ask_many([(f"q-{number}", None) for number in range(250)])]
 
 
@@ -41,10 +41,10 @@ def test_queries_from_before_have_their_duels_however_many_are_loaded(
     url: str, looks: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The wrong rule, to ask the filter before all are loaded, forgets most of them."""
-    monkeypatch.setattr(known_queries, "_EACH_TIME", 100)
+    monkeypatch.setattr(known_queries, "_QUERIES_PER_LOAD", 100)
     monkeypatch.setattr("rankduel.live.storage.open_storages._MAINTENANCE_INTERVAL_SECONDS", 3600.0)
     ids = asked_before(url)
-    with Tournament.open("search", storage=url) as t:
+    with LocalTournament.open("search", storage=url) as t:
         for _ in range(looks):
             t.run_maintenance()
         assert [t.ask(f"q-{number}").id for number in range(250)] == ids
@@ -53,7 +53,7 @@ def test_queries_from_before_have_their_duels_however_many_are_loaded(
 
 def test_new_queries_need_no_look_at_the_storage(url: str) -> None:
     ids = asked_before(url)
-    with Tournament.open("search", storage=url) as t:
+    with LocalTournament.open("search", storage=url) as t:
         t.run_maintenance()
         with patch.object(t.storage, "duels_of", side_effect=t.storage.duels_of) as duels_of:
             for number in range(1000):
@@ -64,7 +64,7 @@ def test_new_queries_need_no_look_at_the_storage(url: str) -> None:
 
 def test_a_query_whose_ask_a_crash_has_swallowed_is_known_by_its_ticket(url: str) -> None:
     asked_before(url)
-    with Tournament.open("search", storage=url) as t:
+    with LocalTournament.open("search", storage=url) as t:
         t.run_maintenance()
         now = t.ask("now")
         lost = DuelRow(1, 251, "lost", None, 0, 1, None, None, issued=now.expires - 86400, expires=now.expires)

@@ -40,6 +40,7 @@ def row(number: int, query: str | None = None, **more: Any) -> DuelRow:
     return DuelRow(1, number, query, None, 3, 4, None, None, 1.0, 9.0, **more)
 
 
+@pytest.mark.slow
 def test_what_is_committed_is_read(url: str) -> None:
     storage = storage_at(url)
     done = storage.commit({"x": [Created(0.0, SETTINGS), row(1, "q")], "y": [Created(0.0, SETTINGS)]})
@@ -218,6 +219,7 @@ def everything(storage: Storage) -> list[Any]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_both_databases_do_the_same(seed: int, tmp_path: Path, postgres: Server) -> None:
     """Each batch has the same results, events and counts, and in the end all that is stored is the same."""

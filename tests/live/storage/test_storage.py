@@ -16,8 +16,8 @@ import pytest
 
 import rankduel as rd
 from live.learning import learnt
-from rankduel.live import Counts, DuelRow, Event, Tournament
-from rankduel.live.runtime import runtime
+from rankduel.live import Counts, DuelRow, Event, LocalTournament
+from rankduel.live.runtime import snapshots
 from rankduel.live.runtime.state import State
 from rankduel.live.runtime.tickets import Tickets
 from rankduel.live.storage.contract import Batch, Committed, CounterDelta, Entry, ExpireDue, Tell
@@ -27,8 +27,8 @@ from rankduel.live.storage.writer import Writer
 FIRST = rd.Outcome.FIRST
 
 
-def create(url: str) -> Tournament:
-    return Tournament.create("search", rankers=["a", "b", "c"], storage=url, seed=1, exist_ok=True)
+def create(url: str) -> LocalTournament:
+    return LocalTournament.create("search", rankers=["a", "b", "c"], storage=url, seed=1, exist_ok=True)
 
 
 def path_of(url: str) -> Path:
@@ -91,7 +91,7 @@ def test_a_journal_with_a_hole_is_refused(url: str) -> None:
 
 @pytest.mark.parametrize("damaged", [1, 2])
 def test_damaged_snapshots_cost_time_only(url: str, damaged: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runtime, "SNAPSHOT_INTERVAL_EVENTS", 10)
+    monkeypatch.setattr(snapshots, "SNAPSHOT_INTERVAL_EVENTS", 10)
     with create(url) as t:
         for _ in range(34):
             t.tell_many([(t.ask(), FIRST)])
@@ -210,7 +210,7 @@ def told(row: DuelRow) -> Tell:
 
 
 def test_a_duel_is_written_with_the_first_entry_that_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rankduel.live.storage.writer._HELD", 600.0)
+    monkeypatch.setattr("rankduel.live.storage.writer._PENDING_ASK_SECONDS", 600.0)
     storage: Any = FailingStorage()
     writer = Writer(storage)
     writer.issue("x", ROWS)
@@ -233,7 +233,7 @@ def test_a_duel_is_written_with_the_first_entry_that_names_it(monkeypatch: pytes
 
 
 def test_duels_that_nobody_names_are_written_soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rankduel.live.storage.writer._HELD", 0.01)
+    monkeypatch.setattr("rankduel.live.storage.writer._PENDING_ASK_SECONDS", 0.01)
     storage: Any = FailingStorage()
     writer = Writer(storage)
     for row in ROWS:
@@ -248,7 +248,7 @@ def test_duels_that_nobody_names_are_written_soon(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_full_queue_makes_only_put_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rankduel.live.storage.writer._HELD", 0.2)
+    monkeypatch.setattr("rankduel.live.storage.writer._PENDING_ASK_SECONDS", 0.2)
     monkeypatch.setattr("rankduel.live.storage.writer._MAX_QUEUED_ENTRIES", 3)
     storage: Any = FailingStorage()
     writer = Writer(storage)
@@ -266,7 +266,7 @@ def test_a_full_queue_makes_only_put_wait(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_duel_that_is_told_soon_is_written_once(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rankduel.live.storage.writer._HELD", 600.0)
+    monkeypatch.setattr("rankduel.live.storage.writer._PENDING_ASK_SECONDS", 600.0)
     with create(url) as t:
         statements: list[str] = []
         t.storage._writer.set_trace_callback(statements.append)  # type: ignore[attr-defined]
@@ -282,6 +282,7 @@ def test_a_duel_that_is_told_soon_is_written_once(url: str, monkeypatch: pytest.
         assert t.ask("query 1").id == "1-2"
 
 
+@pytest.mark.slow
 def test_a_full_disk_loses_nothing_acknowledged(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     interval = "rankduel.live.storage.open_storages._MAINTENANCE_INTERVAL_SECONDS"
     monkeypatch.setattr(interval, 600.0)  # else it may find that a smaller write is possible
@@ -376,6 +377,7 @@ def run(code: str, url: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_one_process_owns_the_file(url: str) -> None:
     code = "rd.Tournament.open('search', storage=sys.argv[1]).tell('1-1', rd.Outcome.FIRST)"
     with create(url) as t:
@@ -387,6 +389,7 @@ def test_one_process_owns_the_file(url: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_a_fork_does_not_write(url: str) -> None:
     code = """
 t = rd.Tournament.create("search", rankers=["a", "b"], storage=sys.argv[1])
@@ -407,7 +410,7 @@ print(t.tell(t.ask(), rd.Outcome.FIRST).status)
     assert "open it after the fork" in fork
     assert "is in use by process" in owned
     assert status == "accepted"
-    with Tournament.open("search", storage=url) as t:
+    with LocalTournament.open("search", storage=url) as t:
         assert t.counts.told == 2
 
 

@@ -81,6 +81,7 @@ def test_wrong_keys_of_all_kinds(client: Client, keys: dict[str, str]) -> None:
     assert client.send("GET", "/v1/tournaments", headers={"Authorization": f"bearer  {right}"}).status == 200
 
 
+@pytest.mark.slow
 def test_ten_thousand_wrong_keys_shut_nobody_out(server: Server, keys: dict[str, str]) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
     statuses: dict[int, int] = {}
@@ -127,6 +128,7 @@ def test_the_journal_names_the_key(server: Server, keys: dict[str, str]) -> None
     assert events[-1]["body"] == {"reason": "why not", "by": "the admin key"}
 
 
+@pytest.mark.slow
 def test_each_key_has_its_own_rate(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/duels.db"
     storage = storage_at(url)
@@ -157,6 +159,7 @@ def test_what_is_stored_is_a_hash(url: str, keys: dict[str, str]) -> None:
     assert found.scopes == ("ask",)
 
 
+@pytest.mark.slow
 def test_when_all_keys_are_revoked_nobody_comes_in(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/duels.db"
     storage = storage_at(url)
@@ -181,6 +184,7 @@ def test_bad_keys_are_not_made(tmp_path: Path, name: str, scopes: list[str]) -> 
 # Without keys
 
 
+@pytest.mark.slow
 def test_another_address_needs_a_key(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/duels.db"
     server = Server(url, host="0.0.0.0")
@@ -225,6 +229,7 @@ def keyless(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield server
 
 
+@pytest.mark.slow
 def test_the_first_key_shuts_the_door(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/duels.db"
     with serving(url, keys_every=0.1) as server, server.client as client:

@@ -196,6 +196,7 @@ def test_a_head_without_end_is_cut_off(server: Server) -> None:
         assert client.get("/livez").status == 200
 
 
+@pytest.mark.slow
 def test_a_head_that_does_not_come_is_given_up(server: Server) -> None:
     waiting = []
     for sent in (
@@ -212,6 +213,7 @@ def test_a_head_that_does_not_come_is_given_up(server: Server) -> None:
         connection.close()
 
 
+@pytest.mark.slow
 def test_a_body_that_does_not_come_is_given_up(tmp_path: Path) -> None:
     with serving(f"sqlite:///{tmp_path}/duels.db", deadline=0.3) as server:
         with server.client as client:

@@ -83,6 +83,7 @@ def cases() -> list[tuple[str, str, str]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("method", "path", "mode"), cases(), ids=str)
 def test_whatever_is_sent_is_answered_as_the_document_says(
     server: Server, schema: Any, method: str, path: str, mode: str

@@ -22,7 +22,7 @@ def test_clicks_on_a_page_decide_its_duel_when_the_window_closes(client: Client)
     begin(client, "window")
     duel = client.post("/v1/tournaments/window/ask", {"query_id": "q"}).body
     page = interleaving_from(duel["interleaving"]).interleave("abcd", "efgh", 4, seed=duel["seed"])
-    first = next(doc for doc, team in zip(page.documents, page.teams or (), strict=True) if team == "first")
+    first = next(doc for doc, team in zip(page.documents, page.credit_data or (), strict=True) if team == "first")
     shown, click = event("q", "impression", shown=page.to_dict()), event("q", "click", str(first))
     orphan = event("nobody asked", "click", "a")
     answer = client.post("/v1/events?tournament=window", [shown, click, click, orphan, {"query_id": "q"}])
@@ -94,6 +94,7 @@ def test_an_unknown_tournament(client: Client) -> None:
     assert client.post("/v1/events?tournament=nobody", [event("q")]).problem == "unknown-tournament"
 
 
+@pytest.mark.slow
 def test_only_an_ingest_key_may_be_in_an_address(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/duels.db"
     storage = storage_at(url)

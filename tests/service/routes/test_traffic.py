@@ -163,7 +163,7 @@ def test_clicks_on_the_page_that_was_shown(client: Client, name: str) -> None:
     page = method.interleave(["d1", "d2", "d3"], ["d4", "d5", "d6"], 4, seed=duel["seed"])
     shown = client.post(at(name, "/show"), {"ticket": duel["ticket"], "shown": page.to_dict()})
     assert (shown.status, shown.body) == (200, {"status": "accepted"})
-    first = next(doc for doc, team in zip(page.documents, page.teams or (), strict=True) if team == "first")
+    first = next(doc for doc, team in zip(page.documents, page.credit_data or (), strict=True) if team == "first")
     body = {"ticket": duel["ticket"], "clicks": [first], "shown": page.to_dict()}
     assert client.post(at(name, "/tell"), body).body == {"status": "accepted", "outcome": "first"}
     assert client.get(at(name)).body["duels"]["shown"] == 1

@@ -1,4 +1,4 @@
-"""Bandits that eliminate nobody by themselves, and may be given a rule that does."""
+"""`Eliminating`: base of bandits that may be given the certified elimination rule (DTS, RUCB, SelfSparring, Uniform)."""
 
 from rankduel.bandits.base cimport Bandit
 from rankduel.bandits.kernels.certificate cimport CountingCertificate
@@ -22,10 +22,10 @@ cdef class Eliminating(Bandit):
         return self.certificate is not None and self.certificate.gone[arm]
 
     cdef bint rules_out(self, int winner, int loser) except -1 nogil:
-        """Take a duel in as evidence; true if the loser goes."""
+        """Record a duel as evidence; true if it eliminates the loser."""
         if self.certificate is None or winner == loser:
             return False
-        if self.certificate.judge(winner, loser) and self.n_alive > 1:
+        if self.certificate.record_duel(winner, loser) and self.n_alive > 1:
             self.certificate.add(loser, winner, self.told)
             self.n_alive -= 1
             self.tied = self.certificate.tolerance > 0 and self.certificate.all_even()

@@ -1,4 +1,4 @@
-"""Batches, elimination and merging: Algorithm 1 of MergeDTS without its two sampling phases, shared with MergeRUCB."""
+"""`Merging`: batches, elimination and merging, Algorithm 1 of MergeDTS without its sampling, shared with MergeRUCB."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from rankduel.bandits.base cimport FIRST, TIE, Bandit, duel_t, outcome_t
 from rankduel.bandits.kernels.certificate cimport EVEN_PRIOR_DUELS, Certificate, Eliminations, even, record_bets
 from rankduel.bandits.elimination import Hoeffding, elimination_from
 from rankduel.bandits.parameters import number, whole
-from rankduel.bandits.snapshot_checks import COUNT, Equal, Shape, Values
+from rankduel.bandits.snapshot_checks import MAX_DUELS, Equal, Shape, Values
 from rankduel.randomness import generator
 
 cnp.import_array()
@@ -111,7 +111,7 @@ cdef class Merging(Bandit):
         return 0
 
     cdef int layout_cache(self, batch_t *batch) except -1 nogil:
-        """Lay out what is kept per batch beside the records; called when its arms have changed."""
+        """Lay out what is cached per batch in addition to the records; called when its arms have changed."""
         return 0
 
     cdef void layout_odds(self, batch_t *batch) noexcept nogil:
@@ -254,7 +254,7 @@ cdef class Merging(Bandit):
         return batch
 
     cdef int place_arms(self, batch_t *batch) except -1 nogil:
-        """Tell the arms of a batch where they are now."""
+        """Store batch and index of the arms of a batch, and lay out its cache."""
         cdef int i
         for i in range(batch.size):
             self.batch_of[batch.arms[i]] = batch
@@ -345,8 +345,8 @@ cdef class Merging(Bandit):
 
     def _snapshot_rules(self, stored):
         yield from Bandit._snapshot_rules(self, stored)
-        yield "won", self._arrays["won"], Values(0, COUNT)
-        yield "fought", self._arrays["fought"], Values(0, COUNT)
+        yield "won", self._arrays["won"], Values(0, MAX_DUELS)
+        yield "fought", self._arrays["fought"], Values(0, MAX_DUELS)
         yield "stage", stored["stage"], Shape(np.int64, ())
         yield "stage", stored["stage"], Values(1, 32)
         sizes, pairs = stored["sizes"], stored["pairs"]

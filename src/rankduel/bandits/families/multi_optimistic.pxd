@@ -10,4 +10,4 @@ cdef class MultiOptimistic(MultiBandit):
     cdef int unbeaten(self, double width, int *arms) noexcept nogil
     cdef int everybody(self, int *arms) noexcept nogil
     cdef double deficit(self, int i, int j) noexcept nogil
-    cdef void look_again(self, int i) noexcept nogil
+    cdef void find_witness(self, int i) noexcept nogil

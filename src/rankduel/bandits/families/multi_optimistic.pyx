@@ -1,4 +1,4 @@
-"""Upper confidence bounds on pairs, for bandits that play sets: who is beaten by nobody, as MultiUCB and MDB ask."""
+"""`MultiOptimistic`: upper confidence bounds of pairs for bandits that play sets (MultiUCB, MDB): which arms are unbeaten?"""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from libc.stdint cimport int32_t
 
 from rankduel.bandits.multi_bandit cimport won
 from rankduel.bandits.parameters import number
-from rankduel.bandits.snapshot_checks import COUNT, Values
+from rankduel.bandits.snapshot_checks import MAX_DUELS, Values
 
 
 cdef class MultiOptimistic(MultiBandit):
@@ -27,8 +27,8 @@ cdef class MultiOptimistic(MultiBandit):
 
     def _snapshot_rules(self, stored):
         yield from MultiBandit._snapshot_rules(self, stored)
-        yield "wins", self._arrays["wins"], Values(0, COUNT)
-        yield "behind", self._arrays["behind"], Values(0, COUNT)
+        yield "wins", self._arrays["wins"], Values(0, MAX_DUELS)
+        yield "behind", self._arrays["behind"], Values(0, MAX_DUELS)
         yield "witness", self._arrays["witness"], Values(0, self.n_arms - 1)
 
     cdef int unbeaten(self, double width, int *arms) noexcept nogil:
@@ -70,7 +70,7 @@ cdef class MultiOptimistic(MultiBandit):
         for x in range(n):
             i = duel.arms[x]
             if self.behind[i] > width and self.deficit(i, self.witness[i]) < self.behind[i]:  # it has caught up
-                self.look_again(i)
+                self.find_witness(i)
         return 0
 
     cdef double deficit(self, int i, int j) noexcept nogil:
@@ -78,8 +78,8 @@ cdef class MultiOptimistic(MultiBandit):
         cdef double w = self._wins[<size_t>i * self.n_arms + j], l = self._wins[<size_t>j * self.n_arms + i]
         return (l - w) * (l - w) / (4 * (l + w)) if l > w else 0
 
-    cdef void look_again(self, int i) noexcept nogil:
-        """Behind whom is i furthest, and how far?"""
+    cdef void find_witness(self, int i) noexcept nogil:
+        """Find the arm that i is furthest behind, and how far."""
         cdef int j
         cdef double deficit
         self.behind[i] = 0
@@ -99,8 +99,8 @@ cdef class MultiOptimistic(MultiBandit):
     def candidates(self):
         """The arms that no bound of width alpha log t says are beaten, in ascending order. Nobody is out for ever."""
         arms = np.empty(self.n_arms, np.int32)
-        cdef int32_t[::1] room = arms
-        return arms[:self.unbeaten(self.alpha * log(self.told + 1), <int *>&room[0])].astype(np.int64)
+        cdef int32_t[::1] indices = arms
+        return arms[:self.unbeaten(self.alpha * log(self.told + 1), <int *>&indices[0])].astype(np.int64)
 
     @property
     def wins(self):

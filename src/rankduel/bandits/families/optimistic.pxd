@@ -14,5 +14,5 @@ cdef class Optimistic(Eliminating):
     cdef int64_t *n_behind  # of each arm
 
     cdef void count(self, int winner, int loser) noexcept nogil
-    cdef void judge(self, int i, int j, double log_t) noexcept nogil
+    cdef void update_bound(self, int i, int j, double log_t) noexcept nogil
     cdef void catch_up(self, double log_t) noexcept nogil

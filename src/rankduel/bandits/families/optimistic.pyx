@@ -1,4 +1,4 @@
-"""Upper confidence bounds on every pair, kept as the one question that is asked of them: is u_ij below 1/2?"""
+"""`Optimistic`: upper confidence bounds of all pairs, stored as the answer to one question: is u_ij below 1/2? (DTS, RUCB)"""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from libc.math cimport INFINITY, fmin, log
 from rankduel.bandits.base cimport FIRST, TIE, duel_t, outcome_t
 from rankduel.bandits.families.eliminating cimport Eliminating
 from rankduel.bandits.parameters import number
-from rankduel.bandits.snapshot_checks import COUNT, Equal, Values
+from rankduel.bandits.snapshot_checks import MAX_DUELS, Equal, Values
 
 
 cdef class Optimistic(Eliminating):
@@ -36,8 +36,8 @@ cdef class Optimistic(Eliminating):
         cdef int loser = duel.second if outcome == FIRST else duel.first
         if outcome != TIE and winner != loser:
             self.count(winner, loser)
-            self.judge(winner, loser, log_t)
-            self.judge(loser, winner, log_t)
+            self.update_bound(winner, loser, log_t)
+            self.update_bound(loser, winner, log_t)
         if log_t >= self.next_turn[0]:
             self.catch_up(log_t)
         return 0
@@ -46,7 +46,7 @@ cdef class Optimistic(Eliminating):
         """Add a win, and whatever else a bandit keeps of a pair."""
         self.wins[<size_t>winner * self.n_arms + loser] += 1
 
-    cdef void judge(self, int i, int j, double log_t) noexcept nogil:
+    cdef void update_bound(self, int i, int j, double log_t) noexcept nogil:
         """Whether u_ij < 1/2, and until when."""
         cdef size_t ij = <size_t>i * self.n_arms + j
         cdef double w = self.wins[ij], n = w + self.wins[<size_t>j * self.n_arms + i], margin = n / 2 - w
@@ -79,7 +79,7 @@ cdef class Optimistic(Eliminating):
     def _snapshot_rules(self, stored):
         yield from Eliminating._snapshot_rules(self, stored)
         arrays = self._arrays
-        yield "wins", arrays["wins"], Values(0, COUNT, whole=True)
+        yield "wins", arrays["wins"], Values(0, MAX_DUELS, whole=True)
         yield "wins", arrays["wins"].diagonal(), Equal(0)
         yield "behind", arrays["behind"], Values(0, 1)
         n_behind = np.full(self.n_arms, 2 * self.n_arms)  # of an arm that is out

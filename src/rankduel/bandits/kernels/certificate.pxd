@@ -1,4 +1,4 @@
-# Evidence against each arm that it is not the best, which adds up over all opponents; and who is out.
+# Certificates: evidence against each arm, which adds up over all opponents, and the arms that are eliminated.
 
 from libc.math cimport fabs, log1p, sqrt
 from libc.stdint cimport int32_t, int64_t, uint8_t
@@ -8,18 +8,18 @@ from rankduel.bandits.kernels.sample_trees cimport prefetch
 
 cdef enum:
     ELIMINATED = 1
-    RETIRED = 2  # by whoever runs the tournament
-    EVEN_PRIOR_DUELS = 1000  # duels that the fourth bet begins with at even odds, where nothing predicts a pair
+    RETIRED = 2  # by an operator
+    EVEN_PRIOR_DUELS = 1000  # prior of the fourth bet, at even odds, for a pair without a prediction
 
 cdef struct evidence_t:
-    double bets[4]  # what a stake of 1 has become, for each way to bet that an arm is not the best
+    double bets[4]  # wealth of four bettors against the arm, each from a stake of 1
 
 
 cdef class Eliminations:
     cdef readonly dict arrays
     cdef int64_t n_arms
     cdef uint8_t *gone
-    cdef int64_t *at  # told when it went
+    cdef int64_t *at  # outcomes learnt when it was eliminated
     cdef int32_t *by
     cdef int32_t *lead  # pairs won less pairs lost, of the pairs that are kept no more
 
@@ -29,11 +29,11 @@ cdef class Eliminations:
 cdef class Certificate(Eliminations):
     cdef readonly object rule  # Certified
     cdef evidence_t *evidence
-    cdef double enough  # evidence, for an arm to go
-    cdef double each  # with a tolerance, that is so much for each arm left
+    cdef double enough  # evidence that eliminates an arm
+    cdef double enough_per_arm  # with a tolerance, `enough` is this times the arms left
     cdef int64_t left
     cdef double log_chances, scale, tolerance
-    cdef readonly double fewest  # duels before a pair can be known to be even
+    cdef readonly double min_even_duels  # before a pair can be known to be even
 
     cdef void add(self, int arm, int by, int64_t told) noexcept nogil
 
@@ -41,7 +41,7 @@ cdef class Certificate(Eliminations):
 cdef class CountingCertificate(Certificate):
     cdef PairTable pairs
 
-    cdef bint judge(self, int winner, int loser) except -1 nogil
+    cdef bint record_duel(self, int winner, int loser) except -1 nogil
     cdef bint has_evened(self, int i, int j) noexcept nogil
     cdef bint all_even(self) noexcept nogil
 
@@ -76,7 +76,7 @@ cdef inline void stake(double *value, bint won, double q) noexcept nogil:
 cdef inline bint record_bets(
     Certificate certificate, int winner, int loser, double winner_wins, double loser_wins, double guess, double trust
 ) noexcept nogil:
-    """Take in a duel before it is counted; true if the evidence against the loser is now enough.
+    """Record a duel as bets, before its win is counted; true if the evidence against the loser is now enough.
 
     `guess` is a prediction of the winner's chance, from the past, and `trust` its weight in duels; 1/2 where there is
     none. What is known of two arms before their duel and nothing else enters a bet.
@@ -89,7 +89,7 @@ cdef inline bint record_bets(
 cdef inline bint even(Certificate certificate, double wins, double losses) noexcept nogil:
     """Whether two arms are known to be within the tolerance, by their record."""
     cdef double n = wins + losses
-    return n >= certificate.fewest and fabs(wins / n - 0.5) + radius(certificate, n) <= certificate.tolerance
+    return n >= certificate.min_even_duels and fabs(wins / n - 0.5) + radius(certificate, n) <= certificate.tolerance
 
 
 cdef inline double radius(Certificate certificate, double n) noexcept nogil:
@@ -99,7 +99,7 @@ cdef inline double radius(Certificate certificate, double n) noexcept nogil:
 
 
 cdef inline void prefetch_arms(Certificate certificate, int i, int j) noexcept nogil:
-    """Have what is known of two arms brought near: they are about to meet."""
+    """Prefetch the evidence of two arms that are about to meet."""
     prefetch(&certificate.evidence[i])
     prefetch(&certificate.evidence[j])
     prefetch(&certificate.gone[i])

@@ -1,4 +1,4 @@
-"""The certificate: one e-process per arm, whoever chooses the duels. docs/certified.md has the rule and its proof."""
+"""Certificates: one e-process per arm, valid for any choice of duels. docs/certified.md has the rule and its proof."""
 
 import math
 
@@ -9,13 +9,13 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from rankduel.bandits.elimination import Elimination
 from rankduel.bandits.kernels.pair_table cimport MAX_WINS, PairTable, count_win, find, meeting_t, wins
-from rankduel.bandits.snapshot_checks import COUNT, Equal, Shape, Values
+from rankduel.bandits.snapshot_checks import MAX_DUELS, Equal, Shape, Values
 
 cnp.import_array()
 
 
 cdef class Eliminations:
-    """Who is out, since when and by whom: `gone` is 0, ELIMINATED or RETIRED. Its arrays are state of whoever owns it."""
+    """Eliminated arms, when and by which opponent: `gone` is 0, ELIMINATED or RETIRED. Its arrays are state of its bandit."""
 
     def __init__(self, n_arms):
         self.arrays = {
@@ -27,7 +27,7 @@ cdef class Eliminations:
         self.bind_arrays()
 
     def bind_arrays(self):
-        """Find the arrays again."""
+        """Point to the arrays, after they were replaced or loaded."""
         self.n_arms = len(self.arrays["gone"])
         self.gone = <uint8_t *>cnp.PyArray_DATA(self.arrays["gone"])
         self.at = <int64_t *>cnp.PyArray_DATA(self.arrays["gone_at"])
@@ -39,7 +39,7 @@ cdef class Eliminations:
         arrays, n = self.arrays, len(self.arrays["gone"])
         yield "gone", arrays["gone"], Values(0, RETIRED)
         yield "n_alive", bandit.n_alive, Equal(int((arrays["gone"] == 0).sum()))
-        yield "gone_at", arrays["gone_at"], Values(0, COUNT)
+        yield "gone_at", arrays["gone_at"], Values(0, MAX_DUELS)
         yield "gone_by", arrays["gone_by"], Values(0, n - 1)
         yield "lead", arrays["lead"], Values(1 - n, n - 1)
         if "evidence" in arrays:
@@ -52,7 +52,7 @@ cdef class Eliminations:
 
     @property
     def retired(self):
-        """The arms that whoever runs the tournament has taken out."""
+        """The arms that an operator has retired."""
         return np.flatnonzero(self.arrays["gone"] == RETIRED)
 
     cdef void add(self, int arm, int by, int64_t told) noexcept nogil:
@@ -75,7 +75,7 @@ cdef class Eliminations:
         return self.arrays["lead"].copy()
 
     def more_state(self):
-        """What a snapshot keeps beside the arrays, by name."""
+        """What a snapshot keeps in addition to the arrays, by name."""
         return {}
 
     def load(self, arrays):
@@ -99,7 +99,7 @@ cdef class Certificate(Eliminations):
         self.bind_arrays()
 
     def bind_arrays(self):
-        """Find the arrays again; with a tolerance, half of delta is for the evidence and half for the intervals.
+        """Point to the arrays; with a tolerance, half of delta is for the evidence and half for the intervals.
 
         Then all that share the first place must stay: each of n arms left may take delta / 2n, for they may be all n.
         """
@@ -108,17 +108,17 @@ cdef class Certificate(Eliminations):
             return
         self.evidence = <evidence_t *>cnp.PyArray_DATA(self.arrays["evidence"])
         delta, self.tolerance = self.rule.delta, self.rule.tolerance or 0
-        self.enough, self.fewest, self.left = 1 / delta, math.inf, len(self.alive)
+        self.enough, self.min_even_duels, self.left = 1 / delta, math.inf, len(self.alive)
         if self.tolerance:
-            self.each = 2 / delta
-            self.enough = self.each * self.left
+            self.enough_per_arm = 2 / delta
+            self.enough = self.enough_per_arm * self.left
             self.log_chances = math.log(max(1, self.n_arms * (self.n_arms - 1) / 2) * 2 / delta)
             self.scale = 1 / (8 * self.tolerance**2)
             low, high = 1.0, 1e18
             while high > 1.0001 * low:  # where the radius has come down to the tolerance
                 middle = math.sqrt(low * high)
                 low, high = (low, middle) if radius(self, middle) <= self.tolerance else (middle, high)
-            self.fewest = low
+            self.min_even_duels = low
 
     def evidence_against(self, arm):
         """The natural logarithm of the evidence against an arm."""
@@ -137,11 +137,11 @@ cdef class Certificate(Eliminations):
         Eliminations.add(self, arm, by, told)
         self.left -= 1
         if self.tolerance > 0:
-            self.enough = self.each * self.left
+            self.enough = self.enough_per_arm * self.left
 
 
 cdef class CountingCertificate(Certificate):
-    """A certificate that counts the meetings itself, for bandits that do not."""
+    """A certificate with its own table of pairs, for bandits that do not count wins by pair."""
 
     def __init__(self, n_arms, rule):
         super().__init__(n_arms, rule)
@@ -175,8 +175,8 @@ cdef class CountingCertificate(Certificate):
         self.pairs = PairTable()
         self.pairs.load(arrays["meetings"])
 
-    cdef bint judge(self, int winner, int loser) except -1 nogil:
-        """Take in a duel; true if the evidence against the loser is now enough."""
+    cdef bint record_duel(self, int winner, int loser) except -1 nogil:
+        """Record a duel as bets and count it; true if the evidence against the loser is now enough."""
         cdef meeting_t *meeting = self.pairs.find_or_insert(winner, loser, self.gone, self.lead)
         cdef int64_t won = wins(meeting, winner, loser), lost = wins(meeting, loser, winner)
         cdef bint enough = record_bets(self, winner, loser, won, lost, 0.5, EVEN_PRIOR_DUELS)

@@ -1,4 +1,4 @@
-# Who has met whom, and how often each has won: memory in proportion to the pairs that met.
+# Hash table of pairs: how often each of two arms has won; memory in proportion to the pairs that met.
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
@@ -29,12 +29,12 @@ cdef inline uint64_t key_of(int i, int j) noexcept nogil:
 
 
 cdef inline int64_t hash_slot(PairTable pairs, uint64_t key) noexcept nogil:
-    """Where to look for a key first."""
+    """The slot that a key hashes to."""
     return <int64_t>((key * <uint64_t>0x9E3779B97F4A7C15) >> pairs.shift)
 
 
 cdef inline int64_t probe(PairTable pairs, uint64_t key) noexcept nogil:
-    """Where a key is, or should be."""
+    """The slot of a key, or the free one where it belongs: linear probing."""
     cdef int64_t at = hash_slot(pairs, key)
     while pairs.meetings[at].key and pairs.meetings[at].key != key:
         at = (at + 1) & (pairs.size - 1)
@@ -49,7 +49,7 @@ cdef inline meeting_t *find(PairTable pairs, int i, int j) noexcept nogil:
 
 
 cdef inline void prefetch_meeting(PairTable pairs, int i, int j) noexcept nogil:
-    """Have the meeting of two arms brought near."""
+    """Prefetch the meeting of two arms."""
     prefetch(&pairs.meetings[hash_slot(pairs, key_of(i, j))])
 
 

@@ -1,4 +1,4 @@
-"""Who has met whom: a hash table of the pairs that met, which forgets pairs of eliminated arms when it must grow."""
+"""Hash table of the pairs that met; it drops pairs of eliminated arms when it must grow."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
 cnp.import_array()
 
-cdef int MIN_SIZE_BITS = 10  # bits of the first size
+cdef int MIN_SIZE_BITS = 10
 
 
 cdef inline int low_of(uint64_t key) noexcept nogil:
@@ -47,7 +47,7 @@ cdef class PairTable:
         return &self.meetings[at]
 
     cdef int grow(self, const uint8_t *gone, int32_t *lead) except -1 with gil:
-        """Forget the pairs that nobody needs, and make room for as many again as are left."""
+        """Drop the pairs of eliminated arms, and make space for as many again as are left."""
         cdef meeting_t *old = self.meetings
         cdef int64_t n = self.size, left = 0, k
         cdef int i, j, ahead
@@ -93,7 +93,7 @@ cdef class PairTable:
         return table[np.lexsort((table[:, 1], table[:, 0]))]
 
     def load(self, table):
-        """Be what a table says, which was checked."""
+        """Load a table that was checked."""
         cdef cnp.ndarray rows = np.ascontiguousarray(table, np.int64)
         cdef const int64_t *row = <const int64_t *>cnp.PyArray_DATA(rows)
         cdef meeting_t *meeting

@@ -5,7 +5,7 @@ import numpy as np
 cimport numpy as cnp
 
 from rankduel.bandits.kernels.sample_trees cimport larger, smaller
-from rankduel.bandits.snapshot_checks import COUNT, Values
+from rankduel.bandits.snapshot_checks import MAX_DUELS, Values
 
 cnp.import_array()
 
@@ -47,6 +47,6 @@ cdef class Ratings:
         rated = self.arrays["rated"]
         yield "rated.mean", rated["mean"], Values(-1e9, 1e9)
         yield "rated.variance", rated["variance"], Values(0, 1)
-        yield "rated.grudge", rated["grudge"], Values(0, COUNT)
+        yield "rated.grudge", rated["grudge"], Values(0, MAX_DUELS)
         yield "rated.nemesis", rated["nemesis"], Values(-1, len(rated) - 1)
-        yield "spread", self.arrays["spread"], Values([-COUNT, 0], COUNT)
+        yield "spread", self.arrays["spread"], Values([-MAX_DUELS, 0], MAX_DUELS)

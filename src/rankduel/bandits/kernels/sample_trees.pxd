@@ -1,4 +1,4 @@
-# Two samples for each slot, in trees of maxima: each node is a line of the cache that holds the best of eight.
+# Two samples for each slot, in trees of maxima: each node is a cache line with the best of eight.
 
 cdef extern from *:
     """
@@ -34,7 +34,7 @@ cdef extern from *:
 cdef enum:
     BITS = 3
     WIDTH = 1 << BITS
-    DEEPEST = 11  # levels: 8^11 > 2^31
+    MAX_LEVELS = 11  # levels: 8^11 > 2^31
 
 cdef double NO_SAMPLE  # the sample of a free slot
 
@@ -43,12 +43,12 @@ cdef struct block_t:
 
 
 cdef class SampleTrees:
-    cdef block_t *levels[DEEPEST]  # the slots, the best of each eight, the best of each eight of these, ...
+    cdef block_t *levels[MAX_LEVELS]  # the slots, the best of each eight, the best of each eight of these, ...
     cdef int n_levels  # the last one has a single block
     cdef object _memory
 
 
-# Here, and not in the class, so that a kernel that uses them has them within.
+# Here, and not in the class, so that the compiler inlines them into the kernel that uses them.
 
 cdef inline void put(SampleTrees samples, int which, int slot, double value) noexcept nogil:
     """A new sample, up to where it makes no difference. Only where the best of eight has fallen are the eight compared."""
@@ -102,7 +102,7 @@ cdef inline double get(SampleTrees samples, int which, int slot) noexcept nogil:
 
 
 cdef inline void prefetch_slot(SampleTrees samples, int slot) noexcept nogil:
-    """Have a slot's samples, and what they are compared with, brought near."""
+    """Prefetch a slot's samples, and the nodes they are compared with."""
     prefetch(&samples.levels[0][slot >> BITS].of[0])
     prefetch(&samples.levels[0][slot >> BITS].of[1])
     if samples.n_levels > 3:  # the upper levels are near anyway

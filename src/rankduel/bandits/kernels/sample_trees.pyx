@@ -1,4 +1,4 @@
-"""Two samples for each slot, and who has the best of each: trees of maxima, eight to a node, as wide as the cache is."""
+"""Two samples for each slot, and the slot with the best of each: trees of maxima, a cache line of eight per node."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ NO_SAMPLE = -1e300
 
 
 cdef class SampleTrees:
-    """Of the first `n_active` slots, from rows of first and of second samples; nobody has the others."""
+    """Of the first `n_active` slots, from rows of first and of second samples; the others are free."""
 
     def __init__(self, const double[:, ::1] rows, int n_active):
         cdef int which, slot, level, n = rows.shape[1]

@@ -15,7 +15,7 @@ cdef class Thompson:
     cdef posterior_t *arms
     cdef double *level
     cdef double *tree  # of rates, at which arms are drawn above the level; 0 for the sure ones
-    cdef double *weights  # -log of the chance to be drawn below it, for the sure ones; else 0, or OUT
+    cdef double *weights  # -log of the chance to be drawn below it, for the sure ones; else 0, or REMOVED
     cdef int64_t *sure
     cdef int64_t *n_sure
     cdef int64_t *left  # arms that are not out
@@ -29,9 +29,9 @@ cdef class Thompson:
     cdef void learn(self, int arm, bint success) noexcept nogil
     cdef void learn_self(self, int arm) noexcept nogil
     cdef void remove(self, int arm) noexcept nogil
-    cdef void place(self, int arm) noexcept nogil
+    cdef void update_rate(self, int arm) noexcept nogil
     cdef void fit(self) noexcept nogil
-    cdef void lay(self) noexcept nogil
+    cdef void rebuild(self) noexcept nogil
     cdef double rate(self, int arm) noexcept nogil
     cdef void unlist(self, int arm) noexcept nogil
     cdef int strongest(self) noexcept nogil

@@ -19,17 +19,17 @@ from libc.math cimport exp, fmax, fmin, log, log1p
 from libc.stdlib cimport free, malloc
 from numpy.random.c_distributions cimport random_beta
 
-from rankduel.bandits.snapshot_checks import COUNT, Equal, Values, tree_rules
+from rankduel.bandits.snapshot_checks import MAX_DUELS, Equal, Values, tree_rules
 from rankduel.randomness.arrivals cimport arrival_rate, arrival_wait, arrivals_in_tree
 from rankduel.randomness.beta cimport beta_chance_above, beta_draw, beta_value_above
 from rankduel.randomness.sum_tree cimport tree_build, tree_change, tree_size
 
 cnp.import_array()
 
-cdef double OUT = -1  # as a weight: the arm is never drawn any more
-cdef double SURE = 0.6  # a chance from which on an arm is drawn in full
-cdef double LESS = 1.5, MORE = 4  # than aim, before the level is moved
-cdef double LOWEST = 1e-9, HIGHEST = 27  # -log(1 - level)
+cdef double REMOVED = -1  # as a weight: the arm is never drawn any more
+cdef double SURE_CHANCE = 0.6  # a chance from which on an arm is drawn in full
+cdef double MAX_BELOW_AIM = 1.5, MAX_ABOVE_AIM = 4  # than aim, before the level is moved
+cdef double MIN_LEVEL = 1e-9, MAX_LEVEL = 27  # -log(1 - level)
 
 
 cdef class Thompson:
@@ -68,15 +68,15 @@ cdef class Thompson:
     def snapshot_rules(self, bandit, stored):
         """What the arrays of a snapshot must be."""
         arrays, n, size = self.arrays, self.n, self.size
-        yield "arms", arrays["arms"], Values(1, COUNT, whole=True)
+        yield "arms", arrays["arms"], Values(1, MAX_DUELS, whole=True)
         yield "level", arrays["level"], Values(1e-300, 1 - 2.0**-53)
-        yield "learnt", arrays["learnt"], Values(0, 4 * COUNT)
+        yield "learnt", arrays["learnt"], Values(0, 4 * MAX_DUELS)
         yield "fitted", arrays["fitted"], Values(0, 1)
         weights, sure = arrays["weights"], arrays["sure"]
-        yield "weights", weights, Values(0, 1000, markers=(OUT,))
+        yield "weights", weights, Values(0, 1000, markers=(REMOVED,))
         gone = np.ones(n, bool)
         gone[bandit.alive] = False
-        yield "weights", np.where(weights == OUT, OUT, 0), Equal(np.where(gone, OUT, 0))
+        yield "weights", np.where(weights == REMOVED, REMOVED, 0), Equal(np.where(gone, REMOVED, 0))
         yield "left", arrays["left"], Equal(n - int(gone.sum()))
         yield "sure", sure, Values(0, n - 1)
         yield "n_sure", arrays["n_sure"], Values(0, n)
@@ -148,7 +148,7 @@ cdef class Thompson:
             self.arms[arm].b += 1
         self.learnt[0] += 1
         if self.fitted[0]:
-            self.place(arm)
+            self.update_rate(arm)
 
     cdef void learn_self(self, int arm) noexcept nogil:
         """An arm that meets itself: a win and a loss."""
@@ -158,30 +158,30 @@ cdef class Thompson:
     cdef void remove(self, int arm) noexcept nogil:
         """It is never drawn again."""
         self.unlist(arm)
-        self.weights[arm] = OUT
+        self.weights[arm] = REMOVED
         self.left[0] -= 1
         if self.fitted[0]:
-            self.place(arm)
+            self.update_rate(arm)
 
-    cdef void place(self, int arm) noexcept nogil:
-        """Say what has become of an arm; the level is moved before the next draw if it no longer serves.
+    cdef void update_rate(self, int arm) noexcept nogil:
+        """Update the rate of an arm after a result; the level is moved before the next draw if it no longer serves.
 
         One of the sure ones may stay among them whatever becomes of it, and is looked at only now and then.
         """
         if self.weights[arm] > 0 and <int64_t>(self.arms[arm].a + self.arms[arm].b) % 4:
             return
         tree_change(self.tree, self.size, arm, self.rate(arm))
-        self.fitted[0] = self.aim - LESS <= self.reach() <= self.aim + MORE
+        self.fitted[0] = self.aim - MAX_BELOW_AIM <= self.reach() <= self.aim + MAX_ABOVE_AIM
 
     cdef void fit(self) noexcept nogil:
         """Move the level to where reach is about aim: Newton's method on log(reach), as a function of -log(1 - level)."""
-        cdef double v = -log1p(-self.level[0]), low = LOWEST, high = HIGHEST, reach, fall
+        cdef double v = -log1p(-self.level[0]), low = MIN_LEVEL, high = MAX_LEVEL, reach, fall
         cdef int step
         self.fitted[0] = 1
         for step in range(40):
-            v = fmin(fmax(v, LOWEST), HIGHEST)
+            v = fmin(fmax(v, MIN_LEVEL), MAX_LEVEL)
             self.level[0] = 1 - exp(-v)
-            self.lay()
+            self.rebuild()
             reach = self.reach()
             if self.aim - 0.5 <= reach <= self.aim + 1:
                 return
@@ -195,8 +195,8 @@ cdef class Thompson:
             if not low < v < high:
                 v = (low + high) / 2
 
-    cdef void lay(self) noexcept nogil:
-        """Say anew what all arms do at the level."""
+    cdef void rebuild(self) noexcept nogil:
+        """Compute the rates of all arms at the level, and the sums of the tree."""
         cdef int i
         self.n_sure[0] = 0
         for i in range(self.n):
@@ -209,10 +209,10 @@ cdef class Thompson:
         """At which an arm arrives above the level: 0 if it is out, or one of the sure ones, in whose list it is then."""
         cdef const posterior_t *x = &self.arms[arm]
         cdef double chance
-        if self.weights[arm] == OUT:
+        if self.weights[arm] == REMOVED:
             return 0
         chance = beta_chance_above(x.a, x.b, self.level[0])
-        if chance > SURE:
+        if chance > SURE_CHANCE:
             if self.weights[arm] == 0 and self.n_sure[0] < self.n:
                 self.sure[self.n_sure[0]] = arm
                 self.n_sure[0] += 1

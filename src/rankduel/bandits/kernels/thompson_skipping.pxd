@@ -1,4 +1,4 @@
-# Thompson sampling over single arms that jumps over the draws of which the winner is known.
+# Thompson sampling over single arms that skips draws whose winner is known.
 
 from libc.stdint cimport int64_t
 from numpy.random cimport bitgen_t
@@ -7,12 +7,12 @@ from rankduel.bandits.kernels.thompson cimport Thompson
 
 
 cdef class SkippingThompson(Thompson):
-    cdef double *skip_state  # [the time until the next event, what the leader's a + b may grow to]
+    cdef double *skip_state  # "calm" in snapshots: [the time until the next event, what the leader's a + b may grow to]
     cdef int64_t *leader  # -1 while nothing is sure
 
     cdef int draw(self, bitgen_t *rng) noexcept nogil
     cdef void learn_self(self, int arm) noexcept nogil
-    cdef void place(self, int arm) noexcept nogil
+    cdef void update_rate(self, int arm) noexcept nogil
     cdef void fit(self) noexcept nogil
     cdef void try_leader(self) noexcept nogil
     cdef double chance(self, int arm) noexcept nogil

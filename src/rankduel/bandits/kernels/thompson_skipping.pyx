@@ -1,4 +1,4 @@
-"""Thompson sampling over single arms that jumps over the draws of which the winner is known, as Self-Sparring uses it.
+"""Thompson sampling over single arms that skips draws whose winner is known, as Self-Sparring uses it.
 
 Late in a run one arm, the leader, wins nearly every draw, for a level lies between its posterior and the others'. A draw
 is uneventful if no other arm comes above that level and the leader not below it; then the leader wins, whatever the
@@ -16,7 +16,7 @@ cimport numpy as cnp
 from libc.math cimport INFINITY, exp, expm1, fmax, fmin, sqrt
 from numpy.random.c_distributions cimport random_beta, random_standard_exponential
 
-from rankduel.bandits.snapshot_checks import COUNT, Equal, Values
+from rankduel.bandits.snapshot_checks import MAX_DUELS, Equal, Values
 from rankduel.bandits.kernels.thompson cimport Thompson, posterior_t
 from rankduel.randomness.arrivals cimport arrival_rate, arrival_wait, arrivals_in_tree
 from rankduel.randomness.beta cimport beta_chance_above, beta_curve, beta_keep, beta_t, beta_value_above, slack
@@ -29,8 +29,8 @@ cdef enum:
     UNTIL = 1
 
 cdef double LEVEL_DEVIATIONS = 4  # from the leader down to the level
-cdef double MAX_EVENTS_TO_START = 0.5, MAX_EVENTS_TO_CONTINUE = 1  # events per draw: few enough to begin, too many to go on
-cdef int RESULTS_BETWEEN_ATTEMPTS = 512  # results between two attempts
+cdef double MAX_EVENTS_TO_START = 0.5, MAX_EVENTS_TO_CONTINUE = 1  # per draw, to begin and to go on with skipping
+cdef int RESULTS_BETWEEN_ATTEMPTS = 512  # to find a leader
 
 
 cdef class SkippingThompson(Thompson):
@@ -47,12 +47,12 @@ cdef class SkippingThompson(Thompson):
         arrays, leader = self.arrays, self.arrays["leader"]
         yield "leader", leader, Values(-1, self.n - 1)
         yield "calm", arrays["calm"][WAIT], Values(0, INFINITY, markers=(-1,))
-        yield "calm", arrays["calm"][UNTIL], Values(0, 4 * COUNT)
+        yield "calm", arrays["calm"][UNTIL], Values(0, 4 * MAX_DUELS)
         yield from Thompson.snapshot_rules(self, bandit, stored)
         if leader[0] >= 0:
             yield "weights", arrays["weights"], Equal(0)
             if self.fitted[0]:
-                yield "calm", arrays["calm"][UNTIL], Values(arrays["arms"][leader[0]].sum(), 4 * COUNT)
+                yield "calm", arrays["calm"][UNTIL], Values(arrays["arms"][leader[0]].sum(), 4 * MAX_DUELS)
                 yield "level, as the leader's chance to be below it,", self.chance_below(), Values(0, 0.6)
 
     def rates(self):
@@ -87,11 +87,11 @@ cdef class SkippingThompson(Thompson):
         x.b += 1
         self.learnt[0] += 2
 
-    cdef void place(self, int arm) noexcept nogil:
+    cdef void update_rate(self, int arm) noexcept nogil:
         cdef const posterior_t *x
         cdef double chance
         if self.leader[0] < 0:
-            Thompson.place(self, arm)
+            Thompson.update_rate(self, arm)
             if self.learnt[0] % RESULTS_BETWEEN_ATTEMPTS == 0 and self.n_sure[0] == 1 and self.tree[1] < MAX_EVENTS_TO_START:
                 self.fitted[0] = 0
             return
@@ -125,7 +125,7 @@ cdef class SkippingThompson(Thompson):
         if self.level[0] <= 0 or not self.build_skip_tree(MAX_EVENTS_TO_START):
             self.leader[0] = -1
             self.level[0] = before
-            self.lay()
+            self.rebuild()
 
     cdef double chance(self, int arm) noexcept nogil:
         """At least that of an event: the leader below the level, or another arm above it."""

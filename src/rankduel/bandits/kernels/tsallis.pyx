@@ -12,7 +12,7 @@ from rankduel.randomness.draws cimport uniform
 cnp.import_array()
 
 cdef enum:
-    STEPS = 60  # of Newton's method, at most; from a warm start two or three are enough
+    MAX_NEWTON_STEPS = 60  # of Newton's method, at most; from a warm start two or three are enough
 
 
 cdef class Tsallis:
@@ -60,7 +60,7 @@ cdef class Tsallis:
             low = fmin(low, self.losses[i])
         low -= 2 / eta
         x = fmin(self.shift[0], low)
-        for step in range(STEPS):
+        for step in range(MAX_NEWTON_STEPS):
             total = slope = 0
             for i in range(self.n_arms):
                 root = 2 / (eta * (self.losses[i] - x))

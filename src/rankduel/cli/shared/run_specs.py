@@ -71,5 +71,5 @@ def run_specs(
         raise
     for warning in report.warnings:
         print(warning, file=sys.stderr)
-    print(f"saved {report.page}, with curves, figures and tables beside it", file=sys.stderr)
+    print(f"saved {report.page}, with curves, figures and tables in the same folder", file=sys.stderr)
     return studies, report

@@ -9,7 +9,7 @@ from itertools import chain, islice
 from typing import Any, BinaryIO, NamedTuple
 
 from rankduel.errors import DatasetError
-from rankduel.live.rules.validation import brief, name
+from rankduel.live.rules.validation import brief, check_name
 from rankduel.types import Outcome
 
 __all__ = [
@@ -33,7 +33,7 @@ _OUTCOMES = {winner: outcome for outcome, winner in _WINNERS.items()} | {  # a t
     "tie (bothbad)": Outcome.TIE,
     "both_bad": Outcome.TIE,
 }
-_AT_ONCE = 10_000  # rows of a Parquet file in memory
+_MAX_PARQUET_ROWS = 10_000  # in memory at a time
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n]")  # how a cell begins that a spreadsheet might run, or that was made safe
 _SAFE = re.compile(r"'+[=+\-@\t\r\n]")
 _text = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
@@ -97,7 +97,7 @@ def write_parquet(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, type]
     schema = arrow.schema([(column, types[kind]) for column, kind in columns.items()])
     remaining, written = iter(rows), 0
     with parquet.ParquetWriter(file, schema) as writer:
-        while some := list(islice(remaining, _AT_ONCE)):
+        while some := list(islice(remaining, _MAX_PARQUET_ROWS)):
             plain = [{column: _plain(row.get(column)) for column in columns} for row in some]
             writer.write_table(arrow.Table.from_pylist(plain, schema))
             written += len(some)
@@ -160,7 +160,7 @@ def read_parquet(file: BinaryIO) -> Iterator[Battle]:
         table = parquet.ParquetFile(file)
         _places("the file", table.schema_arrow.names)
         row = 0
-        for batch in table.iter_batches(batch_size=_AT_ONCE, columns=list(BATTLES)):
+        for batch in table.iter_batches(batch_size=_MAX_PARQUET_ROWS, columns=list(BATTLES)):
             for cells in zip(*(batch.column(column).to_pylist() for column in BATTLES), strict=True):
                 row += 1
                 yield _battle(f"row {row}", cells)
@@ -205,7 +205,7 @@ def _places(place: str, header: Iterable[object]) -> list[int]:
 def _battle(place: str, cells: Iterable[Any]) -> Battle:
     first, second, winner = cells
     try:
-        first, second = name("model_a", first), name("model_b", second)
+        first, second = check_name("model_a", first), check_name("model_b", second)
     except ValueError as error:
         raise DatasetError(f"{place}: {error}") from None
     if not isinstance(winner, str) or winner not in _OUTCOMES:

@@ -22,7 +22,7 @@ def upgrade(url: str) -> tuple[int, int]:
     Each step is one transaction: whatever happens, the storage has the schema before it or the one after it.
     """
     if is_postgres(url):
-        from rankduel.live.storage.postgres import migrate  # noqa: PLC0415 - needs an extra
+        from rankduel.live.storage.postgres_tables import migrate  # noqa: PLC0415 - needs an extra
 
         return migrate(url, {schema: steps["postgres"] for schema, steps in MIGRATIONS.items()})
     path = sqlite_file(url)

@@ -16,12 +16,24 @@ from rankduel.live.settings import Settings
 from rankduel.live.storage.contract import storage_at
 from rankduel.live.storage.schema import text
 from rankduel.live.storage.sql import SqlStorage
+from rankduel.live.storage.statements import EVENTS_AFTER
 
 __all__ = ["repair"]
 
-_ROWS_AT_ONCE = 10_000
+_MAX_ROWS_PER_READ = 10_000
 _BY = "rankduel storage verify --repair"
 _STATES = {"issued": (), "shown": (), "late": ("late", "expired")}  # their counters; other states have one of their own
+
+_DELETE_DUELS_OF_UNKNOWN_RANKERS = (
+    "DELETE FROM duels WHERE tournament = $1 AND (first >= $2 OR second >= $2) RETURNING state, outcome"
+)
+_QUARANTINE_EVENT = "UPDATE journal SET kind = 'quarantined', body = $1 WHERE tournament = $2 AND number = $3"
+_DELETE_SNAPSHOTS_FROM = "DELETE FROM snapshots WHERE tournament = $1 AND number >= $2"
+_OUTCOME_OF_DUEL = "SELECT outcome FROM duels WHERE tournament = $1 AND session = $2 AND number = $3 AND state = 'told'"
+_VOID_DUEL = (
+    "UPDATE duels SET state = 'void', outcome = NULL "
+    "WHERE tournament = $1 AND session = $2 AND number = $3 AND state = 'told'"
+)
 
 
 class _Bad(NamedTuple):
@@ -91,8 +103,7 @@ def _bad_events(storage: SqlStorage, name: str) -> tuple[list[_Bad], int]:
 def _rows(storage: SqlStorage, name: str) -> Iterator[tuple[int, float, str, str]]:
     """The journal as it is stored; a gap cannot be repaired."""
     last = 0
-    find = "SELECT number, time, kind, body FROM journal WHERE tournament = ? AND number > ? ORDER BY number LIMIT ?"
-    while rows := storage.select(find, (storage.owner(name), last, _ROWS_AT_ONCE)):
+    while rows := storage.select(EVENTS_AFTER, (storage.tournament_id(name), last, _MAX_ROWS_PER_READ)):
         for number, time, kind, body in rows:
             last += 1
             if number != last:
@@ -102,42 +113,33 @@ def _rows(storage: SqlStorage, name: str) -> Iterator[tuple[int, float, str, str
 
 def _set_aside(storage: SqlStorage, name: str, bad: list[_Bad], rankers: int) -> int:
     """Mark these events, delete duels of unknown rankers, and count again; how many duels were deleted."""
-    owner = storage.owner(name)
+    id = storage.tournament_id(name)
     counts: Counter[str] = Counter()
     with storage.transaction():
-        deleted = storage.fetch(
-            "DELETE FROM duels WHERE tournament = ? AND (first >= ? OR second >= ?) RETURNING state, outcome",
-            (owner, rankers, rankers),
-        )
+        deleted = storage.fetch(_DELETE_DUELS_OF_UNKNOWN_RANKERS, (id, rankers))
         for state, outcome in deleted:
             counts.subtract(_counted(state, outcome))
             counts["issued"] -= 1
         for event in bad:
             body = {"kind": event.kind, "body": _json(event.body), "reason": event.reason, "by": _BY, "time": now()}
-            marked = "UPDATE journal SET kind = ?, body = ? WHERE tournament = ? AND number = ?"
-            storage.write(marked, [("quarantined", text(body), owner, event.number)])
-            counts.update(_void_duel(storage, owner, body["body"]) if event.kind == "told" else {})
+            storage.write(_QUARANTINE_EVENT, (text(body), id, event.number))
+            counts.update(_void_duel(storage, id, body["body"]) if event.kind == "told" else {})
         if bad:
-            storage.write("DELETE FROM snapshots WHERE tournament = ? AND number >= ?", [(owner, bad[0].number)])
-        add = (
-            "INSERT INTO counters (tournament, name, value) VALUES (?, ?, ?) "
-            "ON CONFLICT (tournament, name) DO UPDATE SET value = counters.value + excluded.value"
-        )
-        for counter, by in counts.items():
-            storage.write(add, [(owner, counter, by)])
+            storage.write(_DELETE_SNAPSHOTS_FROM, (id, bad[0].number))
+        if counts:
+            storage.write_rows(storage.statements.add_counters, [(id, counter, by) for counter, by in counts.items()])
     return len(deleted)
 
 
-def _void_duel(storage: SqlStorage, owner: int, body: Any) -> dict[str, int]:
+def _void_duel(storage: SqlStorage, id: int, body: Any) -> dict[str, int]:
     """Declare the duel of an outcome void, which is not learnt any more; by how much counters change."""
     numbers = numbers_of(body["duel"]) if isinstance(body, dict) and isinstance(body.get("duel"), str) else None
     if numbers is None:
         return {}
-    where = "tournament = ? AND session = ? AND number = ? AND state = 'told'"
-    found = storage.fetch(f"SELECT outcome FROM duels WHERE {where}", (owner, *numbers))
+    found = storage.fetch(_OUTCOME_OF_DUEL, (id, *numbers))
     if not found:
         return {}
-    storage.fetch(f"UPDATE duels SET state = 'void', outcome = NULL WHERE {where} RETURNING state", (owner, *numbers))
+    storage.write(_VOID_DUEL, (id, *numbers))
     return dict.fromkeys(_counted("told", found[0][0]), -1) | {"void": 1}
 
 

@@ -70,7 +70,7 @@ class _Check:
     def __init__(self, storage: SqlStorage, name: str) -> None:
         self.storage = storage
         self.name = name
-        ((self.owner, self.promised),) = storage.select("SELECT id, number FROM tournaments WHERE name = ?", (name,))
+        ((self.id, self.promised),) = storage.select("SELECT id, number FROM tournaments WHERE name = $1", (name,))
         self.wrong_duels: list[str] = []
         self.snapshot: Finding | None = None
 
@@ -132,7 +132,9 @@ class _Check:
             session, _, number = event.body["duel"].partition("-")
             sessions.setdefault(int(session), {})[int(number)] = event
         for session, events in sessions.items():
-            rows = self.storage.select(self.storage.find_numbers, (json.dumps(list(events)), self.owner, session))
+            rows = self.storage.select(
+                self.storage.statements.duels_by_number, (json.dumps(list(events)), self.id, session)
+            )
             stored = {row.number: row for row in map(DuelRow._make, rows)}
             for number, event in events.items():
                 body, row = event.body, stored.get(number)
@@ -152,17 +154,17 @@ class _Check:
             yield self._finding("warning", told)
 
     def _snapshots(self) -> set[int]:
-        rows = self.storage.select("SELECT number FROM snapshots WHERE tournament = ?", (self.owner,), snapshots=True)
+        rows = self.storage.select("SELECT number FROM snapshots WHERE tournament = $1", (self.id,), snapshots=True)
         return {number for (number,) in rows}
 
     def _duels(self) -> Iterator[Finding]:
         """The table of duels is the index of the journal: what both count must be the same, in one look at both."""
         counted: dict[tuple[str, str], int] = {}
         for place, what, many in self.storage.select(
-            "SELECT 'duels', state, count(*) FROM duels WHERE tournament = ? GROUP BY state "
-            "UNION ALL SELECT 'journal', kind, count(*) FROM journal WHERE tournament = ? GROUP BY kind "
-            "UNION ALL SELECT 'counters', name, value FROM counters WHERE tournament = ?",
-            (self.owner, self.owner, self.owner),
+            "SELECT 'duels', state, count(*) FROM duels WHERE tournament = $1 GROUP BY state "
+            "UNION ALL SELECT 'journal', kind, count(*) FROM journal WHERE tournament = $1 GROUP BY kind "
+            "UNION ALL SELECT 'counters', name, value FROM counters WHERE tournament = $1",
+            (self.id,),
         ):
             counted[place, what] = int(many)
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 
 from rankduel.interleaving import Interleaved, Interleaving
 from rankduel.live.rules.signals import Signal
-from rankduel.live.rules.validation import brief, known, name, number, whole
+from rankduel.live.rules.validation import brief, check_name, known, number, whole
 from rankduel.types import Outcome
 
 __all__ = ["MAX_ACTIONS", "RULES", "Attribution", "Judgement"]
@@ -60,7 +60,7 @@ class Attribution:
         if not isinstance(self.actions, Mapping):
             raise TypeError(f"actions must be weights by the name of the action, got {brief(self.actions)}")
         actions = {
-            name("an action", action): number(f"the weight of {action!r}", weight, below=1e9)
+            check_name("an action", action): number(f"the weight of {action!r}", weight, below=1e9)
             for action, weight in self.actions.items()
         }
         if not any(actions.values()):
@@ -111,7 +111,7 @@ class Attribution:
         >>> from rankduel.interleaving import TeamDraftInterleaving
         >>> method = TeamDraftInterleaving()
         >>> page = method.interleave("abc", "cba", k=3, seed=1)
-        >>> page.documents, page.teams
+        >>> page.documents, page.credit_data
         (('c', 'a', 'b'), ('second', 'first', 'second'))
         >>> click = Signal("q", "click", "a", position=None, time=5.0, dwell=None, key="1")
         >>> purchase = Signal("q", "purchase", "c", position=None, time=90.0, dwell=None, key="2")

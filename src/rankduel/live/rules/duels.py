@@ -66,10 +66,10 @@ def apply_outcome(
     The outcome None says that there is nothing to learn from it.
 
     >>> row = DuelRow(1, 1, None, None, 4, 2, None, None, issued=0.0, expires=60.0)
-    >>> status, after = settle(row, "first", 5.0)
+    >>> status, after = apply_outcome(row, "first", 5.0)
     >>> status.value, after.state
     ('accepted', 'told')
-    >>> settle(row, "first", 61.0)[0], settle(after, "tie", 6.0)
+    >>> apply_outcome(row, "first", 61.0)[0], apply_outcome(after, "tie", 6.0)
     (<Status.LATE: 'late'>, (<Status.CONFLICT: 'conflict'>, None))
     """
     if row is None:

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
-from rankduel.live.rules.validation import known, name, number, whole
+from rankduel.live.rules.validation import check_name, known, number, whole
 
 __all__ = ["MAX_GUARDRAILS", "MAX_WINDOW_SECONDS", "Guardrail", "GuardrailWindow", "crossed"]
 
 MAX_GUARDRAILS = 100  # of a tournament
 MAX_WINDOW_SECONDS = 30 * 86_400.0  # of a guardrail
 _SAMPLES_PER_WINDOW = 240
-_CHANCE = 1e-6
+_MAX_P_VALUE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Guardrail:
         if window == 0:
             raise ValueError(f"window must be more than 0 seconds, got {self.window!r}")
         values = {
-            "action": name("action", self.action),
+            "action": check_name("action", self.action),
             "bound": number("bound", self.bound, below=1),
             "window": window,
             "minimum": whole("minimum", self.minimum, at_least=1),
@@ -108,7 +108,7 @@ def crossed(guardrail: Guardrail, events: int, pages: int) -> str | None:
     if pages < guardrail.minimum or events <= guardrail.bound * pages:
         return None
     chance = _tail(events, pages, guardrail.bound)
-    if chance > _CHANCE:
+    if chance > _MAX_P_VALUE:
         return None
     seen = f"{guardrail.action} on {events} of {pages} pages in {guardrail.window:g} s: {100 * events / pages:.3g} %"
     bound = f"the bound of {100 * guardrail.bound:.3g} %"

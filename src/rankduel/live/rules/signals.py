@@ -1,10 +1,11 @@
-"""What users did on a page, and which page it was."""
+"""Signals (what users did on a page), pages that were shown, and clicks on them."""
 
+from collections.abc import Hashable
 from typing import NamedTuple
 
 from rankduel.interleaving import Interleaved
 
-__all__ = ["Shown", "Signal"]
+__all__ = ["Clicks", "Shown", "Signal"]
 
 
 class Signal(NamedTuple):
@@ -28,3 +29,10 @@ class Shown(NamedTuple):
 
     query_id: str
     page: Interleaved
+
+
+class Clicks(NamedTuple):
+    """The documents that were clicked, on the page that was shown."""
+
+    clicks: tuple[Hashable, ...]
+    shown: Interleaved

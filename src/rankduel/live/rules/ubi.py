@@ -1,22 +1,23 @@
-"""Events of User Behavior Insights (UBI) 1.3, as search front ends send them, into signals and pages."""
+"""UBI reader: events of User Behavior Insights 1.3, as search front ends send them, become signals and pages."""
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import Any, NoReturn
 
-from rankduel.interleaving import Interleaved
+from rankduel.interleaving import INTERLEAVINGS, Interleaved
 from rankduel.live.rules.signals import Shown, Signal
-from rankduel.live.rules.validation import brief, name, number, whole
+from rankduel.live.rules.validation import brief, check_name, number, whole
 
-__all__ = ["FIRST_TIME", "LAST_TIME", "LONGEST_OBJECT", "MOST", "read_events", "read_page"]
+__all__ = ["FIRST_TIME", "LAST_TIME", "MAX_OBJECT_ID_CHARACTERS", "MAX_EVENTS_PER_CALL", "read_events", "read_page"]
 
-MOST = 1_000  # events at once
-LONGEST_OBJECT = 256  # characters, as UBI has it
-_PLACES = 1_000  # documents of a page
-FIRST_TIME, LAST_TIME = 946_684_800, 4_102_444_800  # the years 2000 to 2099: seconds taken for milliseconds are in 1970
+MAX_EVENTS_PER_CALL = 1_000
+MAX_OBJECT_ID_CHARACTERS = 256  # as UBI has it
+_MAX_DOCUMENTS_PER_PAGE = 1_000
+# Seconds since 1970: the years 2000 to 2099. A timestamp in seconds, taken for milliseconds, is in 1970.
+FIRST_TIME, LAST_TIME = 946_684_800, 4_102_444_800
 
 
 def read_events(given: Mapping[str, Any] | Iterable[Any] | str | bytes) -> list[Signal | Shown | str]:
@@ -46,8 +47,8 @@ def read_events(given: Mapping[str, Any] | Iterable[Any] | str | bytes) -> list[
     """
     results: list[Signal | Shown | str] = []
     for index, item in enumerate(_items(given), 1):
-        if index > MOST:
-            raise ValueError(f"at most {MOST:,} events at once, got more")
+        if index > MAX_EVENTS_PER_CALL:
+            raise ValueError(f"at most {MAX_EVENTS_PER_CALL:,} events at once, got more")
         try:
             results.append(_event(item))
         except (ValueError, TypeError) as error:
@@ -91,8 +92,8 @@ def _event(item: Any) -> Signal | Shown:
     if isinstance(item, Exception):
         raise item
     event = _dictionary("an event", item)
-    query_id = name("query_id", event.get("query_id"))
-    action = name("action_name", event.get("action_name"))
+    query_id = check_name("query_id", event.get("query_id"))
+    action = check_name("action_name", event.get("action_name"))
     time = _time(event.get("timestamp"))
     attributes = _dictionary("event_attributes", event.get("event_attributes"))
     if action == "impression" and attributes.get("shown") is not None:
@@ -109,7 +110,7 @@ def _event(item: Any) -> Signal | Shown:
         "",
     )
     own = event.get("event_id")
-    content = signal[:-1] if own is None else [name("event_id", own)]
+    content = signal[:-1] if own is None else [check_name("event_id", own)]
     return signal._replace(key=blake2b(json.dumps(content).encode(), digest_size=16).hexdigest())
 
 
@@ -144,26 +145,31 @@ def _document(what: str, value: object) -> str | int:
     """UBI's ids of objects may be whole numbers."""
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63:
         return value
-    return name(what, value, LONGEST_OBJECT)
+    return check_name(what, value, MAX_OBJECT_ID_CHARACTERS)
 
 
 def read_page(stored: object) -> Interleaved:
-    """A page from outside, with all that is needed to credit it, and nothing that breaks it."""
+    """Read a page from outside: it has all that its interleaving method needs to credit clicks, and nothing else."""
     page = _dictionary("shown", stored)
     method = page.get("method")
-    if not isinstance(method, str) or method not in _KEPT:
-        raise ValueError(f"method of shown must be one of {', '.join(_KEPT)}, got {brief(method)}")
-    kept, check = _KEPT[method]
-    for field in ("documents", kept):
+    if not isinstance(method, str) or method not in INTERLEAVINGS:
+        raise ValueError(f"method of shown must be one of {', '.join(INTERLEAVINGS)}, got {brief(method)}")
+    interleaving = INTERLEAVINGS[method]
+    credit_field = interleaving.credit_field
+    for field in ("documents", credit_field):
         value = page.get(field)
-        if not isinstance(value, list | tuple) or not 0 < len(value) <= _PLACES:
-            raise ValueError(f"{field} of shown must be a list of 1 to {_PLACES:,}, got {brief(value)}")
+        if not isinstance(value, list | tuple) or not 0 < len(value) <= _MAX_DOCUMENTS_PER_PAGE:
+            expected = f"a list of 1 to {_MAX_DOCUMENTS_PER_PAGE:,}"
+            raise ValueError(f"{field} of shown must be {expected}, got {brief(value)}")
     documents = {str(_document("a document of shown", document)) for document in page["documents"]}
     if len(documents) < len(page["documents"]):
         raise ValueError("the documents of shown must differ")
-    for value in page[kept]:
-        check(value)
-    fields = ["method", "documents", kept]
+    for value in page[credit_field]:
+        try:
+            interleaving.check_credit_value(value)
+        except ValueError as error:
+            raise ValueError(f"{credit_field} of shown: {error}") from None
+    fields = ["method", "documents", credit_field]
     if page.get("lists") is not None:
         _check_lists(page["lists"])
         fields.append("lists")
@@ -175,38 +181,8 @@ def _check_lists(lists: Any) -> None:
     if not isinstance(lists, list | tuple) or len(lists) != 2:
         raise ValueError(f"lists of shown must be two, of the first and the second, got {brief(lists)}")
     for found in lists:
-        if not isinstance(found, list | tuple) or len(found) > _PLACES:
-            raise ValueError(f"each of the lists of shown must be a list of up to {_PLACES:,}, got {brief(found)}")
+        if not isinstance(found, list | tuple) or len(found) > _MAX_DOCUMENTS_PER_PAGE:
+            expected = f"a list of up to {_MAX_DOCUMENTS_PER_PAGE:,}"
+            raise ValueError(f"each of the lists of shown must be {expected}, got {brief(found)}")
         for document in found:
             _document("a document of the lists of shown", document)
-
-
-def _check_team(value: Any) -> None:
-    if value not in ("first", "second", None):
-        raise ValueError(f"a team of shown must be first, second or null, got {brief(value)}")
-
-
-def _check_probability(value: Any) -> None:
-    if number("a probability of shown", value) > 1:
-        raise ValueError(f"a probability of shown must be at most 1, got {brief(value)}")
-
-
-def _check_credit(value: Any) -> None:
-    number("a credit of shown", value, at_least=-1e6, below=1e6)
-
-
-def _check_places(value: Any) -> None:
-    if not isinstance(value, list | tuple) or len(value) != 2:
-        raise ValueError(f"the places of a document of shown must be two, got {brief(value)}")
-    for place in value:
-        if place is not None and whole("a place of shown", place) >= 2**31 - 1:
-            raise ValueError(f"a place of shown must be below 2**31 - 1, got {place}")
-
-
-# What each method needs to credit a click.
-_KEPT: dict[str, tuple[str, Callable[[Any], None]]] = {
-    "probabilistic": ("probabilities", _check_probability),
-    "team_draft": ("teams", _check_team),
-    "balanced": ("places", _check_places),
-    "optimized": ("credits", _check_credit),
-}

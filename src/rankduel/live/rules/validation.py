@@ -1,26 +1,27 @@
-"""Values from outside, checked at the door: what is not as expected is named in the error."""
+"""Validation of values from outside: each error says what must be there, and shows the value."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
 
 from rankduel.errors import brief
 
-__all__ = ["LONGEST", "brief", "known", "listed", "name", "number", "whole"]
+__all__ = ["MAX_NAME_CHARACTERS", "as_list", "brief", "check_name", "known", "number", "some_of", "whole"]
 
-LONGEST = 200  # characters of a name or an id
+MAX_NAME_CHARACTERS = 200  # of a name or an id
+_MAX_NAMES_IN_ERROR = 20
 
 
-def name(what: str, value: object, longest: int = LONGEST) -> str:
+def check_name(what: str, value: object, max_characters: int = MAX_NAME_CHARACTERS) -> str:
     """A name or an id.
 
-    >>> name("query_id", "")
+    >>> check_name("query_id", "")
     Traceback (most recent call last):
     ValueError: query_id must be 1 to 200 printable characters, got ''
     """
-    if not isinstance(value, str) or not 0 < len(value) <= longest or not value.isprintable():
-        raise ValueError(f"{what} must be 1 to {longest} printable characters, got {brief(value)}")
+    if not isinstance(value, str) or not 0 < len(value) <= max_characters or not value.isprintable():
+        raise ValueError(f"{what} must be 1 to {max_characters} printable characters, got {brief(value)}")
     return value
 
 
@@ -65,10 +66,20 @@ def known(what: str, stored: object, names: Iterable[str]) -> dict[str, Any]:
     return dict(stored)
 
 
-def listed(what: str, given: Iterable[Any]) -> list[Any]:
+def as_list(what: str, given: Iterable[Any]) -> list[Any]:
     """A list, from anything but a text or a dictionary."""
     if type(given) is list:  # as most are
         return given
     if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
         raise TypeError(f"{what} must be a list, got {brief(given)}")
     return list(given)
+
+
+def some_of(names: Sequence[str]) -> str:
+    """Names for an error message: all of them, or the first 20.
+
+    >>> some_of(["bm25", "ltr"])
+    'bm25, ltr'
+    """
+    more = len(names) - _MAX_NAMES_IN_ERROR
+    return ", ".join(names[:_MAX_NAMES_IN_ERROR]) + (f" and {more:,} more" if more > 0 else "")

@@ -1,9 +1,8 @@
-"""Who is given a duel: asked at the desk, which knows those it gave out a moment ago."""
+"""Issuing of duels: which query gets which duel, and who sees the baseline instead."""
 
 import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import partial
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -11,8 +10,7 @@ from rankduel.errors import StorageError
 from rankduel.live.results import LiveDuel
 from rankduel.live.rules.duels import DuelRow
 from rankduel.live.rules.traffic_share import in_share
-from rankduel.live.rules.validation import listed
-from rankduel.live.rules.validation import name as a_name
+from rankduel.live.rules.validation import as_list, check_name
 from rankduel.live.runtime.recent_cache import RecentCache
 from rankduel.live.runtime.runtime import TournamentRuntime
 from rankduel.live.settings import DAY
@@ -95,8 +93,8 @@ class DuelIssuer:
     def _checked(self, asked: Iterable[tuple[str | None, str | None]]) -> list[_Query]:
         self.runtime.check()
         return [
-            (None if query is None else a_name("query_id", query), None if client is None else self._hashed(client))
-            for query, client in listed("asked", asked)
+            (None if query is None else check_name("query_id", query), None if client is None else self._hashed(client))
+            for query, client in as_list("asked", asked)
         ]
 
     def _ask_many(self, checked: list[_Query], found: _Found) -> list[LiveDuel]:
@@ -167,9 +165,7 @@ class DuelIssuer:
         )
         if self._state.settings.shadow:
             this.refuse("shadow")
-            shadow = self._live(row, id, seed)
-            shadow.id, shadow.sign, shadow.serve, shadow.why = None, None, "baseline", "shadow"
-            return shadow
+            return self._shadow(row, seed)
         if client is not None and (count := self._clients.get(client)) is not None:
             self._clients[client] = count + 1
         if query is not None:
@@ -254,7 +250,7 @@ class DuelIssuer:
         return day
 
     def _hashed(self, client: str) -> str:
-        return blake2b(a_name("client_id", client).encode(), key=self._salt, digest_size=8).hexdigest()
+        return blake2b(check_name("client_id", client).encode(), key=self._salt, digest_size=8).hexdigest()
 
     def _catch_up(self, rows: Iterable[DuelRow]) -> None:
         """Learn of rankers that another process has added, before the lock is taken."""
@@ -274,8 +270,13 @@ class DuelIssuer:
 
     def _live(self, row: DuelRow, id: str, seed: int) -> LiveDuel:
         runtime, rankers = self.runtime, self._state.rankers
-        sign = partial(runtime.tickets.of, row)
-        return LiveDuel(id, rankers[row.first], rankers[row.second], seed, row.expires, runtime.method, sign=sign)
+        first, second, tickets = rankers[row.first], rankers[row.second], runtime.tickets
+        return LiveDuel(id, first, second, seed, row.expires, runtime.method, _row=row, _signer=tickets)
+
+    def _shadow(self, row: DuelRow, seed: int) -> LiveDuel:
+        """A duel that was chosen and is not played."""
+        rankers, method = self._state.rankers, self.runtime.method
+        return LiveDuel(None, rankers[row.first], rankers[row.second], seed, row.expires, method, "baseline", "shadow")
 
     def _no_duel(self, why: str) -> LiveDuel:
         state = self._state

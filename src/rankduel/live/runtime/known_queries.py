@@ -1,4 +1,4 @@
-"""Which queries have a duel, where one process asks alone: that most are new is known without a look at the disk."""
+"""Known queries: a Bloom filter recognises new queries without touching the disk. For the only process that asks."""
 
 from threading import RLock
 
@@ -9,9 +9,9 @@ from rankduel.live.storage.contract import Storage
 
 __all__ = ["KnownQueries"]
 
-_RECENT = 20_000  # queries that are remembered with their duels, while these are on the way to the disk
-_AT_ONCE = 500  # queries from before that are taken in while asks wait
-_EACH_TIME = 20_000  # and between two looks
+_MAX_RECENT_QUERIES = 20_000  # remembered with their duels, while these are on the way to the disk
+_QUERIES_PER_LOCK = 500  # loaded from the storage while asks wait
+_QUERIES_PER_LOAD = 20_000  # loaded by each run of maintenance
 
 
 class KnownQueries:
@@ -19,7 +19,7 @@ class KnownQueries:
 
     def __init__(self, storage: Storage, tournament: str, lock: RLock) -> None:
         self._storage, self._tournament, self._lock = storage, tournament, lock
-        self._recent: RecentCache[str, DuelRow] = RecentCache(_RECENT)
+        self._recent: RecentCache[str, DuelRow] = RecentCache(_MAX_RECENT_QUERIES)
         self._asked = BloomFilter()
         self._loaded: str | None = ""  # those from before up to this one, in alphabetical order, are known; None: all
 
@@ -43,9 +43,9 @@ class KnownQueries:
         """Take in some more of the queries that had a duel before; until there are none left, the storage is asked."""
         if self._loaded is None:
             return
-        found = self._storage.queries(self._tournament, self._loaded, _EACH_TIME)
-        for start in range(0, len(found), _AT_ONCE):
+        found = self._storage.queries(self._tournament, self._loaded, _QUERIES_PER_LOAD)
+        for start in range(0, len(found), _QUERIES_PER_LOCK):
             with self._lock:
-                for query in found[start : start + _AT_ONCE]:
+                for query in found[start : start + _QUERIES_PER_LOCK]:
                     self._asked.add(query)
-        self._loaded = found[-1] if len(found) == _EACH_TIME else None
+        self._loaded = found[-1] if len(found) == _QUERIES_PER_LOAD else None

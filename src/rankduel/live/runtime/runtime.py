@@ -1,4 +1,4 @@
-"""What this process knows of a tournament that it plays: never more than the disk does."""
+"""The state of an open tournament in memory, which follows the journal: it never knows more than the disk does."""
 
 import logging
 import threading
@@ -15,6 +15,7 @@ from rankduel.live.results import Counts
 from rankduel.live.rules.attribution import Attribution
 from rankduel.live.rules.events import Event
 from rankduel.live.runtime.known_queries import KnownQueries
+from rankduel.live.runtime.snapshots import SnapshotTaker
 from rankduel.live.runtime.state import State
 from rankduel.live.runtime.tickets import Tickets
 from rankduel.live.storage.contract import CounterDelta, Entry, Storage
@@ -22,7 +23,6 @@ from rankduel.live.storage.writer import Writer
 
 __all__ = ["TournamentRuntime"]
 
-SNAPSHOT_INTERVAL_EVENTS = 50_000  # events: the most that opening has to replay, in less than half a second
 MAINTENANCE_OVERDUE_SECONDS = 20.0  # without a run, which is due four times a second and may wait 15 s for a lock
 _log = logging.getLogger("rankduel")
 
@@ -48,8 +48,7 @@ class TournamentRuntime:
         self.closed = False
         self.counters_version = 0  # grows whenever they change
         self.unwritten = 0  # duels issued that the counters do not know yet
-        self.snapshot_failure: Exception | None = None  # of the last attempt to write one
-        self._snapshot_at = snapshot_at  # the event of the last snapshot that is stored
+        self.snapshots = SnapshotTaker(name, self.storage, state, self.lock, snapshot_at)
         self._rules: tuple[dict[str, Any] | None, Attribution] = {}, Attribution()
         self.counters = _with_declared(self.actions, self.storage.counts(name))  # as far as they are durable
         if self.queries is not None:
@@ -77,7 +76,8 @@ class TournamentRuntime:
             return f"maintenance has not run for {seconds:.0f} s"
         if self.storage.snapshot_damage is not None:
             return self.storage.snapshot_damage
-        return None if self.snapshot_failure is None else f"cannot write a snapshot: {self.snapshot_failure}"
+        failure = self.snapshots.failure
+        return None if failure is None else f"cannot write a snapshot: {failure}"
 
     def fail(self, error: Exception) -> None:
         """The bandit has raised."""
@@ -119,14 +119,14 @@ class TournamentRuntime:
         if events and events[0].number > self.state.number + 1:  # others have written, too
             self.follow()
         if counts.get("recovered asks"):  # their queries have duels that nobody here has seen
-            self.storage.rest(at_once=True)
+            self.storage.refresh_queries()
         with self.lock:
             for name, by in counts.items():
                 self.counters[name] = self.counters.get(name, 0) + by
             self.counters_version += bool(counts)
             self.unwritten = max(0, self.unwritten - counts.get("issued", 0))
             self._learn(events)
-        self.take_snapshot(SNAPSHOT_INTERVAL_EVENTS)
+        self._take_snapshot_if_due()
 
     def follow(self) -> None:
         """Take in what others have written to the journal; nobody waits for the storage meanwhile."""
@@ -134,7 +134,16 @@ class TournamentRuntime:
         while some := list(islice(events, 1000)):
             with self.lock:
                 self._learn(some)
-        self.take_snapshot(SNAPSHOT_INTERVAL_EVENTS)
+        self._take_snapshot_if_due()
+
+    def _take_snapshot_if_due(self) -> None:
+        if self.failure is None:
+            self.snapshots.take_if_due()
+
+    def take_snapshot(self) -> None:
+        """Store a snapshot now, so that opening is quick."""
+        if self.failure is None:
+            self.snapshots.take_snapshot()
 
     def count_again(self) -> None:
         """Take in the counters of all processes."""
@@ -160,26 +169,6 @@ class TournamentRuntime:
             raise
         except Exception as error:
             self.fail(error)
-
-    def take_snapshot(self, every: int = 1) -> None:
-        """Write a snapshot, so that opening is quick, if so many events have come since the last one.
-
-        All that a snapshot saves is replay: if it cannot be written, that is noted, and tried again after a tenth of
-        `SNAPSHOT_INTERVAL_EVENTS` events.
-        """
-        if self.failure is not None or self.state.number - self._snapshot_at < every:
-            return
-        self._snapshot_at = self.state.number
-        try:
-            if self.storage.leads(self.name):
-                with self.lock:
-                    snapshot = self.state.to_snapshot()
-                self.storage.write_snapshot(self.name, snapshot)
-                self.snapshot_failure = None
-        except Exception as error:
-            self._snapshot_at -= SNAPSHOT_INTERVAL_EVENTS - SNAPSHOT_INTERVAL_EVENTS // 10
-            self.snapshot_failure = error
-            _log.warning("%s: no snapshot was written: %s", self.name, error)
 
 
 def _with_declared(actions: Collection[str], counters: Mapping[str, int]) -> dict[str, int]:

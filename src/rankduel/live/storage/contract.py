@@ -232,8 +232,11 @@ class Storage(Protocol):
     def resign(self, tournament: str) -> None:
         """Let another process lead a tournament."""
 
-    def rest(self, *, at_once: bool = False) -> None:
-        """Let go of what is held for reading, if it is old. Called now and then."""
+    def refresh_queries(self) -> None:
+        """Let `duels_of` see everything that is durable now."""
+
+    def run_maintenance(self) -> None:
+        """Do what the storage needs now and then. Called four times a second."""
 
     def keys(self) -> list[KeyRow]:
         """The API keys."""

@@ -32,7 +32,10 @@ class _OpenStorage:
     def _run_maintenance(self) -> None:
         logged: dict[str, float] = {}  # when the failure of a storage or a tournament was last logged
         while not self.closing.wait(_MAINTENANCE_INTERVAL_SECONDS):
-            steps: dict[str, Callable[[], object]] = {"the storage": self.writer.storage.rest, **self.maintenance}
+            steps: dict[str, Callable[[], object]] = {
+                "the storage": self.writer.storage.run_maintenance,
+                **self.maintenance,
+            }
             for name, run in steps.items():
                 try:
                     run()

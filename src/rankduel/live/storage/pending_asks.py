@@ -1,4 +1,4 @@
-"""Duels that were asked for a moment ago: most are told soon, and then written once, with what became of them."""
+"""Pending asks: duels that wait up to 0.1 s for their tell, so that most are written once, with their outcome."""
 
 from collections.abc import Iterable, Sequence
 from time import monotonic
@@ -10,7 +10,7 @@ __all__ = ["PendingAsks"]
 
 _PLAIN = frozenset({*REFERS_TO_DUEL, CounterDelta})  # entries that mean the duels they name and no others
 
-Leaving = dict[str, list[Entry]]  # where those that leave the tray are put, by their tournament
+Taken = dict[str, list[Entry]]  # duels that are written now, by their tournament
 
 
 class PendingAsks:
@@ -22,7 +22,7 @@ class PendingAsks:
     >>> pending.put("search", rows)
     >>> tell = Tell(1, 2, None, "tie", time=5.0)
     >>> taken = {}
-    >>> pending.before([("search", [tell])], taken)
+    >>> pending.take_named([("search", [tell])], taken)
     >>> taken == {"search": [rows[1]]}
     True
     >>> len(pending)
@@ -45,12 +45,12 @@ class PendingAsks:
         for row in rows:
             self._new[tournament, row.session, row.number] = row
 
-    def before(self, puts: Iterable[tuple[str, Sequence[Entry]]], taken: Leaving) -> None:
+    def take_named(self, puts: Iterable[tuple[str, Sequence[Entry]]], taken: Taken) -> None:
         """Take what must be written before these entries: the duels that they name; all, if they may mean any."""
         for tournament, entries in puts:
             kinds = set(map(type, entries))
             if not kinds or not kinds <= _PLAIN:
-                self.empty(taken)
+                self.take_all(taken)
                 return
             for entry in entries if self else ():
                 if isinstance(entry, REFERS_TO_DUEL):
@@ -59,12 +59,12 @@ class PendingAsks:
                     if row is not None:
                         taken.setdefault(tournament, []).append(row)
 
-    def empty(self, taken: Leaving) -> None:
+    def take_all(self, taken: Taken) -> None:
         """Take everything."""
         self._turn_generations(taken)
         self._turn_generations(taken)
 
-    def take_due(self, taken: Leaving) -> None:
+    def take_due(self, taken: Taken) -> None:
         """If a turn is due, take what was here before the last one; everything, if the next turn is due as well.
 
         Turns are due at fixed times, however long commits take. So each duel is in the first commit that begins at
@@ -76,12 +76,12 @@ class PendingAsks:
         if overdue >= self._seconds:
             self._turn_generations(taken)
 
-    def _turn_generations(self, taken: Leaving) -> None:
+    def _turn_generations(self, taken: Taken) -> None:
         for (tournament, _, _), row in self._old.items():
             taken.setdefault(tournament, []).append(row)
         self._new, self._old, self._turn = {}, self._new, self._turn + self._seconds
 
     @property
-    def left(self) -> float | None:
+    def seconds_left(self) -> float | None:
         """Seconds until the next turn is due; None if there is nothing to wait for."""
         return self._turn - monotonic() if self else None

@@ -1,4 +1,4 @@
-"""What SQLite and PostgreSQL have in common: the tables, and what a database says of itself."""
+"""The tables of a storage, and what a database must be able to do: connect, run statements, commit."""
 
 import json
 import logging
@@ -7,27 +7,25 @@ from collections.abc import Sequence
 from typing import Any
 
 from rankduel.errors import StorageError
-from rankduel.live.rules.duels import DuelRow
+from rankduel.live.storage.statements import TOURNAMENT_ID, BulkWrite, Statements
 
-__all__ = ["COLUMNS", "SCHEMA", "SIGNAL_COLUMNS", "Database", "tables", "text"]
+__all__ = ["SCHEMA", "Database", "tables", "text"]
 
-SCHEMA = 1  # of the tables
-COLUMNS = ", ".join(DuelRow._fields)
-SIGNAL_COLUMNS = ("session", "number", "key", "time", "action", "object", "position", "dwell")
+SCHEMA = 1  # the version of the tables
 _TABLES = """
-CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE facts (name {text} PRIMARY KEY, value {text} NOT NULL);
 CREATE TABLE tournaments (
-    id {id}, name TEXT NOT NULL UNIQUE, number {int} NOT NULL, time {float} NOT NULL, session {int} NOT NULL
+    id {id}, name {text} NOT NULL UNIQUE, number {int} NOT NULL, time {float} NOT NULL, session {int} NOT NULL
 );
 CREATE TABLE journal (
-    tournament {int} NOT NULL, number {int} NOT NULL, time {float} NOT NULL, kind TEXT NOT NULL, body TEXT NOT NULL,
+    tournament {int} NOT NULL, number {int} NOT NULL, time {float} NOT NULL, kind {text} NOT NULL, body {text} NOT NULL,
     PRIMARY KEY (tournament, number)
 ) {clustered};
 CREATE INDEX journal_changes ON journal (tournament, number) WHERE kind <> 'told';
 CREATE TABLE duels (
-    tournament {int} NOT NULL, session {int} NOT NULL, number {int} NOT NULL, query TEXT, client TEXT,
+    tournament {int} NOT NULL, session {int} NOT NULL, number {int} NOT NULL, query {text}, client {text},
     first {int} NOT NULL, second {int} NOT NULL, first_propensity {float}, second_propensity {float},
-    issued {float} NOT NULL, expires {float} NOT NULL, state TEXT NOT NULL, outcome TEXT, page TEXT,
+    issued {float} NOT NULL, expires {float} NOT NULL, state {text} NOT NULL, outcome {text}, page {text},
     PRIMARY KEY (tournament, session, number)
 ) {clustered};
 CREATE UNIQUE INDEX duels_by_query ON duels (tournament, query) WHERE query IS NOT NULL;
@@ -35,20 +33,20 @@ CREATE INDEX duels_by_client ON duels (tournament, client, issued) WHERE client 
 CREATE INDEX duels_open ON duels (tournament, expires) WHERE state IN ('issued', 'shown');
 CREATE INDEX duels_shown ON duels (tournament, issued) WHERE state = 'shown';
 CREATE TABLE signals (
-    tournament {int} NOT NULL, session {int} NOT NULL, number {int} NOT NULL, key TEXT NOT NULL, time {float} NOT NULL,
-    action TEXT NOT NULL, object TEXT, position {int}, dwell {float},
+    tournament {int} NOT NULL, session {int} NOT NULL, number {int} NOT NULL, key {text} NOT NULL,
+    time {float} NOT NULL, action {text} NOT NULL, object {text}, position {int}, dwell {float},
     PRIMARY KEY (tournament, session, number, key)
 ) {clustered};
 CREATE TABLE counters (
-    tournament {int} NOT NULL, name TEXT NOT NULL, value {int} NOT NULL, PRIMARY KEY (tournament, name)
+    tournament {int} NOT NULL, name {text} NOT NULL, value {int} NOT NULL, PRIMARY KEY (tournament, name)
 ) {clustered};
 CREATE TABLE snapshots (
-    tournament {int} NOT NULL, number {int} NOT NULL, state TEXT NOT NULL, bandit {bytes} NOT NULL,
-    sha256 TEXT NOT NULL, PRIMARY KEY (tournament, number)
+    tournament {int} NOT NULL, number {int} NOT NULL, state {text} NOT NULL, bandit {bytes} NOT NULL,
+    sha256 {text} NOT NULL, PRIMARY KEY (tournament, number)
 );
 CREATE TABLE keys (
-    id TEXT PRIMARY KEY, name TEXT NOT NULL, scopes TEXT NOT NULL, digest TEXT NOT NULL, created {float} NOT NULL,
-    revoked {float}
+    id {text} PRIMARY KEY, name {text} NOT NULL, scopes {text} NOT NULL, digest {text} NOT NULL,
+    created {float} NOT NULL, revoked {float}
 )
 """
 text = json.JSONEncoder(separators=(",", ":")).encode  # as JSON
@@ -61,9 +59,10 @@ def tables(**words: str) -> str:
 
 
 class Database(ABC):
-    """A database says how it connects, locks, and runs a statement; placeholders are `?`."""
+    """A database says how it connects, locks, and runs a statement."""
 
     shared: bool
+    statements: Statements  # those that the backends write differently
     secret: bytes
     url: str
     damage: str | None = None  # once this is known, nothing is written any more
@@ -95,19 +94,31 @@ class Database(ABC):
         """
 
     @abstractmethod
-    def write(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
-        """Write rows, in a transaction; the statement is one for a single row."""
+    def rollback(self) -> None:
+        """End the transaction without its writes."""
 
     @abstractmethod
-    def run_many(self, statement: str, rows: Sequence[Sequence[Any]]) -> int:
-        """The same; how many rows have changed."""
+    def write(self, statement: str, values: Sequence[Any]) -> None:
+        """Run a statement that writes, in a transaction."""
+
+    @abstractmethod
+    def count_written(self, statement: str, values: Sequence[Any]) -> int:
+        """The same; how many rows were written."""
+
+    @abstractmethod
+    def write_rows(self, write: BulkWrite, rows: Sequence[Sequence[Any]]) -> None:
+        """Write any number of rows, in a transaction."""
+
+    @abstractmethod
+    def count_written_rows(self, write: BulkWrite, rows: Sequence[Sequence[Any]]) -> int:
+        """The same; how many rows were written."""
 
     @abstractmethod
     def fetch_each(self, statement: str, given: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:
-        """Read or write, in a transaction: all that is found for any of the values."""
+        """Read or write, in a transaction: all rows that the statement returns for any of these lists of values."""
 
     def fetch(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """The same, for one."""
+        """Read or write, in a transaction: all rows that the statement returns."""
         return self.fetch_each(statement, [values])
 
     @abstractmethod
@@ -123,37 +134,12 @@ class Database(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of it, so that another process may have it."""
+        """Close it, so that another process may open it."""
 
-    changed = "journal"  # where what is no outcome is looked for
-    locked = ""  # what makes other processes wait for a tournament that was selected
-    values = "json_each(?)"  # a table of one column, `value`, from a JSON list
-
-    @property
-    def find_queries(self) -> str:
-        """Selects the duels of a JSON list of queries, and of a tournament."""
-        return f"{self._find_listed} AND query = value"
-
-    @property
-    def find_numbers(self) -> str:
-        """Selects the duels of a JSON list of numbers, of a tournament, and of a session."""
-        return f"{self._find_listed} AND session = ? AND number = CAST(value AS BIGINT)"
-
-    @property
-    def find_signals(self) -> str:
-        """Selects session, number, key and action of the signals of a JSON list of duels, as `find_numbers`."""
-        found = f"SELECT session, number, signals.key, action FROM {self.values} CROSS JOIN signals"
-        return f"{found} WHERE tournament = ? AND session = ? AND number = CAST(value AS BIGINT)"
-
-    @property
-    def _find_listed(self) -> str:
-        # As a join, which is ten times as fast as IN with many placeholders; and from left to right.
-        return f"SELECT {COLUMNS} FROM {self.values} CROSS JOIN duels WHERE tournament = ?"
-
-    def owner(self, tournament: str) -> int:
-        """The id of a tournament; that of none if it is not there."""
+    def tournament_id(self, tournament: str) -> int:
+        """The id of a tournament; -1 if there is no such tournament."""
         if tournament not in self._ids:
-            rows = self.select("SELECT id FROM tournaments WHERE name = ?", (tournament,))
+            rows = self.select(TOURNAMENT_ID, (tournament,))
             if not rows:
                 return -1
             self._ids[tournament] = rows[0][0]

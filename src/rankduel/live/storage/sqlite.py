@@ -3,13 +3,11 @@
 import fcntl
 import logging
 import os
-import re
 import secrets
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from functools import cache
 from itertools import chain, compress
 from pathlib import Path
 from time import monotonic
@@ -19,38 +17,27 @@ from rankduel.errors import StorageError
 from rankduel.live.storage.schema import SCHEMA, tables
 from rankduel.live.storage.sql import SqlStorage
 from rankduel.live.storage.sqlite_file_checks import OpenedFiles, check_pages, is_damage
+from rankduel.live.storage.sqlite_statements import STATEMENTS, with_rows
 from rankduel.live.storage.sqlite_wal_checks import log_damage
+from rankduel.live.storage.statements import SECRET, BulkWrite
 
 __all__ = ["OURS", "SqliteStorage", "lock_file"]
 
 OURS = 0x52414E4B  # "RANK": what SQLite calls the application id
-_MOMENT = 0.05  # seconds
-_AT_ONCE = (1024, 256, 64, 16, 4)  # rows of an INSERT: each time, the interpreter is handed over
-_NONE = {size: (None,) * size for size in _AT_ONCE}
-_MAPPED = 2**32  # bytes of the file that are read in place
-_SMALL_FILE = 2**26  # bytes: up to this size all pages are checked before the storage is opened, in about 0.15 s
-_CHECK_INTERVAL = 86_400.0  # seconds between two checks of all pages
-_TABLES = tables(id="INTEGER PRIMARY KEY", int="INTEGER", float="REAL", bytes="BLOB", clustered="WITHOUT ROWID")
-_TIMEOUT = 10  # seconds to wait for other processes that write
-_IDLE = 5.0  # seconds without a commit after which the log is folded into the file
+_RECENT_READ_SECONDS = 0.05  # how old what `select_recent` reads may be
+_ROWS_PER_STATEMENT = (1024, 256, 64, 16, 4)  # the largest that fits is used: each statement costs as much as 3 rows
+_ONLY_NONE = {rows: (None,) * rows for rows in _ROWS_PER_STATEMENT}
+_PLACEHOLDERS = ("1", "2", "3", "4", "5", "6")  # the names of $1, $2, ...
+_MAPPED_BYTES = 2**32  # of the file that are read in place
+_SMALL_FILE_BYTES = 2**26  # up to this size all pages are checked before the storage is opened, in about 0.15 s
+_CHECK_INTERVAL_SECONDS = 86_400.0  # between two checks of all pages
+_TABLES = tables(
+    id="INTEGER PRIMARY KEY", int="INTEGER", float="REAL", bytes="BLOB", text="TEXT", clustered="WITHOUT ROWID"
+)
+_LOCK_TIMEOUT_SECONDS = 10  # to wait for other processes that write
+_CHECKPOINT_IDLE_SECONDS = 5.0  # without a commit, after which the log is written into the file and emptied
 _ADVICE = "Go back to a backup; or give them up, by sqlite3 FILE 'PRAGMA wal_checkpoint(TRUNCATE)'"
 _log = logging.getLogger("rankduel")
-
-
-_inserts = cache(re.compile(r"(INSERT .* VALUES )\([?, ]+\)(.*)").fullmatch)  # a single row
-
-
-@cache
-def _for_many(statement: str, rows: int, given: tuple[bool, ...]) -> str:
-    """A statement that inserts so many rows at once, from one that inserts a single row; what is not given is NULL.
-
-    >>> _for_many("INSERT INTO t (a, b) VALUES (?, ?) ON CONFLICT DO NOTHING", 2, (True, False))
-    'INSERT INTO t (a, b) VALUES (?, NULL), (?, NULL) ON CONFLICT DO NOTHING'
-    """
-    found = _inserts(statement)
-    assert found is not None
-    row = ", ".join("?" if is_given else "NULL" for is_given in given)
-    return f"{found[1]}{', '.join([f'({row})'] * rows)}{found[2]}"
 
 
 class SqliteStorage(SqlStorage):
@@ -65,14 +52,14 @@ class SqliteStorage(SqlStorage):
     """
 
     shared = False
-    changed = "journal INDEXED BY journal_changes"  # by itself it goes through all outcomes
+    statements = STATEMENTS
 
     def __init__(self, path: str | os.PathLike[str], *, own: bool = True) -> None:
         super().__init__()
         self.path = Path(path).absolute()
         self.url = f"sqlite:///{self.path}"
-        self._reading, self._writing, self._finding = threading.Lock(), threading.RLock(), threading.Lock()
-        self._found_at = 0.0  # when the finder began to read
+        self._reading, self._writing, self._reading_recent = threading.Lock(), threading.RLock(), threading.Lock()
+        self._recent_since = 0.0  # when the transaction began in which `select_recent` reads
         self._committed_at = 0.0  # when the last commit was that may be in the log only
         if not own and not self.path.exists():
             raise StorageError(f"no storage at {self.path}")
@@ -87,13 +74,13 @@ class SqliteStorage(SqlStorage):
                 raise StorageError(f"cannot open {self.path}: {found}. {_ADVICE}")
             self._writer = self._connect()
             _prepare(self._writer, self.path)
-            self._reader, self._finder = self._connect(), self._connect()
-            for connection in (self._reader, self._finder):
+            self._reader, self._recent_reader = self._connect(), self._connect()
+            for connection in (self._reader, self._recent_reader):
                 connection.execute("PRAGMA query_only = ON")
-            ((secret,),) = self.select("SELECT value FROM facts WHERE name = 'secret'")
+            ((secret,),) = self.select(SECRET)
             self.secret = bytes.fromhex(secret)
             self._files = OpenedFiles(self.path)
-            small = self.path.stat().st_size <= _SMALL_FILE
+            small = self.path.stat().st_size <= _SMALL_FILE_BYTES
             if own and small:
                 self._check_pages()
             if self.damage is not None:
@@ -103,17 +90,21 @@ class SqliteStorage(SqlStorage):
             if isinstance(error, StorageError):
                 raise
             raise StorageError(f"cannot open {self.path}: {error}") from error
-        wait = _CHECK_INTERVAL if small else 0.0
+        wait = _CHECK_INTERVAL_SECONDS if small else 0.0
         self._checker = threading.Thread(target=self._check, args=(wait,), name="rankduel page check", daemon=True)
         if own:
             self._checker.start()
 
     def _connect(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self.path, timeout=_TIMEOUT, isolation_level=None, check_same_thread=False)
+        connection = sqlite3.connect(
+            self.path, timeout=_LOCK_TIMEOUT_SECONDS, isolation_level=None, check_same_thread=False
+        )
         self._opened.callback(connection.close)
         connection.execute("PRAGMA synchronous = FULL")  # a commit returns when the log is on the disk
         connection.execute("PRAGMA cache_size = -65536")  # 64 MB
-        connection.execute(f"PRAGMA mmap_size = {_MAPPED}")  # each commit empties the reader's cache: no copy, no cost
+        connection.execute(
+            f"PRAGMA mmap_size = {_MAPPED_BYTES}"
+        )  # each commit empties the reader's cache: no copy, no cost
         return connection
 
     def _failed(self, verb: str, error: sqlite3.Error, *, snapshots: bool = False) -> StorageError:
@@ -126,7 +117,7 @@ class SqliteStorage(SqlStorage):
     def _check(self, wait: float) -> None:
         while not self._closing.wait(wait):
             self._check_pages()
-            wait = _CHECK_INTERVAL
+            wait = _CHECK_INTERVAL_SECONDS
 
     def _check_pages(self) -> None:
         try:
@@ -157,8 +148,9 @@ class SqliteStorage(SqlStorage):
                 self._writer.execute("BEGIN IMMEDIATE")
                 try:
                     yield
-                    self._writer.execute("COMMIT")
-                    self._committed_at = monotonic()
+                    if self._writer.in_transaction:  # else it was rolled back
+                        self._writer.execute("COMMIT")
+                        self._committed_at = monotonic()
                 except BaseException:
                     if self._writer.in_transaction:
                         self._writer.execute("ROLLBACK")
@@ -167,104 +159,127 @@ class SqliteStorage(SqlStorage):
         except sqlite3.Error as error:
             raise self._failed("write to", error, snapshots=snapshots) from error
 
-    def write(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
-        """Write, in a transaction."""
-        self.run_many(statement, rows)
+    def rollback(self) -> None:
+        """End the transaction without its writes."""
+        self._writer.execute("ROLLBACK")
 
-    def run_many(self, statement: str, rows: Sequence[Sequence[Any]]) -> int:
-        """Write, in a transaction; how many rows have changed. Other threads run while it inserts many rows at once.
+    def write(self, statement: str, values: Sequence[Any]) -> None:
+        """Run a statement that writes, in a transaction."""
+        self.count_written(statement, values)
 
-        A None is the slowest of all values: a column that has no others is not handed over.
+    def count_written(self, statement: str, values: Sequence[Any]) -> int:
+        """The same; how many rows were written."""
+        return self._writer.execute(statement, _by_placeholder(values)).rowcount
+
+    def write_rows(self, write: BulkWrite, rows: Sequence[Sequence[Any]]) -> None:
+        """Write any number of rows, in a transaction."""
+        self.count_written_rows(write, rows)
+
+    def count_written_rows(self, write: BulkWrite, rows: Sequence[Sequence[Any]]) -> int:
+        """The same; how many rows were written. Other threads run while many rows are written by one statement.
+
+        A None is the slowest of all values to bind: in a column that has no others, the statement says NULL.
         """
-        changed = start = 0
-        for size in _AT_ONCE if _inserts(statement) else ():
+        written = start = 0
+        for size in _ROWS_PER_STATEMENT:
             while start + size <= len(rows):
                 columns = list(zip(*rows[start : start + size], strict=True))
-                given = tuple(column != _NONE[size] for column in columns)
+                given = tuple(column != _ONLY_NONE[size] for column in columns)
                 values = list(chain.from_iterable(zip(*compress(columns, given), strict=True)))
-                changed += self._writer.execute(_for_many(statement, size, given), values).rowcount
+                written += self._writer.execute(with_rows(write, size, given), values).rowcount
                 start += size
         if start < len(rows):
-            changed += self._writer.executemany(statement, rows[start:]).rowcount
-        return changed
+            single = with_rows(write, 1, (True,) * len(write.columns))
+            written += self._writer.executemany(single, rows[start:]).rowcount
+        return written
 
     def fetch_each(self, statement: str, given: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:
         """Read or write, in a transaction."""
-        return [row for values in given for row in self._writer.execute(statement, values).fetchall()]
+        return [row for values in given for row in self._writer.execute(statement, _by_placeholder(values)).fetchall()]
 
     def select(self, statement: str, values: Sequence[Any] = (), *, snapshots: bool = False) -> list[tuple[Any, ...]]:
         """Read what is durable, from any thread."""
         try:
             with self._reading:
-                return self._reader.execute(statement, values).fetchall()
+                return self._reader.execute(statement, _by_placeholder(values)).fetchall()
         except sqlite3.Error as error:
             raise self._failed("read", error, snapshots=snapshots) from error
 
-    def look_up(self, statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
-        """Read what was durable a moment ago: to see the last commit each time costs many times as much."""
+    def select_recent(self, statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+        """Read for an ask, in a transaction of up to 0.05 s: to see each commit at once costs many times as much."""
         try:
-            with self._finding:
-                if monotonic() - self._found_at > _MOMENT:
-                    self._rest()
-                    self._finder.execute("BEGIN")
-                    self._found_at = monotonic()
-                return self._finder.execute(statement, values).fetchall()
+            with self._reading_recent:
+                if monotonic() - self._recent_since > _RECENT_READ_SECONDS:
+                    self._end_recent_read()
+                    self._recent_reader.execute("BEGIN")
+                    self._recent_since = monotonic()
+                return self._recent_reader.execute(statement, _by_placeholder(values)).fetchall()
         except sqlite3.Error as error:
             raise self._failed("read", error) from error
 
-    def rest(self, *, at_once: bool = False) -> None:
-        """Let go of what is held for reading, if it is old, so that the log can be folded into the file."""
-        with self._finding:
-            with suppress(StorageError):  # it is said at the next commit, too
-                self._check_files()
-            try:
-                if at_once or monotonic() - self._found_at > _MOMENT:
-                    self._rest()
-            except sqlite3.Error as error:
-                raise self._failed("read", error) from error
-        if self._committed_at and monotonic() - self._committed_at > _IDLE and self.damage is None:
-            self._fold_log()
+    def refresh_queries(self) -> None:
+        """Let `duels_of` see everything that is durable now."""
+        try:
+            with self._reading_recent:
+                self._end_recent_read()
+        except sqlite3.Error as error:
+            raise self._failed("read", error) from error
 
-    def _fold_log(self) -> None:
-        """Fold the log into the file and empty it while nobody writes: no damage of the log can undo it then."""
-        with self._writing, self._reading, self._finding:
+    def _end_recent_read(self) -> None:
+        self._recent_since = 0.0
+        if not self._closing.is_set() and self._recent_reader.in_transaction:
+            self._recent_reader.execute("COMMIT")
+
+    def run_maintenance(self) -> None:
+        """Check that the file is there, end an old read transaction, and empty the log if nobody writes."""
+        with suppress(StorageError):  # the next commit raises it, too
+            self._check_files()
+        if monotonic() - self._recent_since > _RECENT_READ_SECONDS:  # it would keep the log from being emptied
+            self.refresh_queries()
+        idle = monotonic() - self._committed_at
+        if self._committed_at and idle > _CHECKPOINT_IDLE_SECONDS and self.damage is None:
+            self._checkpoint()
+
+    def _checkpoint(self) -> None:
+        """Write the log into the file and empty it while nobody writes: no damage of the log can undo it then."""
+        with self._writing, self._reading, self._reading_recent:
             if self._closing.is_set():
                 return
             self._committed_at = monotonic()  # if it fails, it is tried again after as long a time
             try:
-                self._rest()
+                self._end_recent_read()
                 self._writer.execute("PRAGMA busy_timeout = 0")  # other processes that read are not waited for
                 try:
                     ((busy, _, _),) = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
                 finally:
-                    self._writer.execute(f"PRAGMA busy_timeout = {1000 * _TIMEOUT}")
+                    self._writer.execute(f"PRAGMA busy_timeout = {1000 * _LOCK_TIMEOUT_SECONDS}")
             except sqlite3.Error as error:
                 raise self._failed("write to", error) from error
             if not busy:
                 self._committed_at = 0.0
-
-    def _rest(self) -> None:
-        self._found_at = 0.0
-        if not self._closing.is_set() and self._finder.in_transaction:
-            self._finder.execute("COMMIT")
 
     def leads(self, tournament: str) -> bool:
         """The owner of the file does."""
         return self._own
 
     def close(self) -> None:
-        """Fold the log into the file and let go of it."""
+        """Write the log into the file and close it."""
         self._closing.set()
         if self._own:
             self._checker.join(timeout=5)  # a check of a large file cannot be ended at once
         # To close a connection that another thread uses ends the process. The garbage collector may close a storage
         # in the very thread that uses it: so this does not wait for ever.
-        locks = [lock for lock in (self._writing, self._reading, self._finding) if lock.acquire(timeout=5)]
+        locks = [lock for lock in (self._writing, self._reading, self._reading_recent) if lock.acquire(timeout=5)]
         try:
             self._opened.close()
         finally:
             for lock in locks:
                 lock.release()
+
+
+def _by_placeholder(values: Sequence[Any]) -> dict[str, Any]:
+    """The values of $1, $2, ...: for SQLite these are names."""
+    return dict(zip(_PLACEHOLDERS, values))  # noqa: B905 - most statements have fewer
 
 
 def lock_file(path: Path) -> int:
@@ -310,12 +325,9 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
         _sync_folder(path)
     elif ours != OURS:
         raise StorageError(f"{path} is a SQLite file, but not one of rankduel")
-    elif schema > SCHEMA:
-        raise StorageError(f"{path} has schema {schema}, this version of rankduel reads {SCHEMA}: install a newer one")
-    elif schema < SCHEMA:
-        raise StorageError(
-            f"{path} has schema {schema}, this version of rankduel reads {SCHEMA}: run `rankduel storage upgrade`"
-        )
+    elif schema != SCHEMA:
+        advice = "install a newer one" if schema > SCHEMA else "run `rankduel storage upgrade`"
+        raise StorageError(f"{path} has schema {schema}, this version of rankduel reads {SCHEMA}: {advice}")
 
 
 def _sync_folder(path: Path) -> None:

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 __all__ = ["log_damage"]
 
 _MAGIC = {0x377F0682: "<u4", 0x377F0683: ">u4"}  # which says how the words are read that are summed
-_HEADER, _FRAME_HEADER = 32, 24  # bytes
-_CHUNK = 1_000  # frames read at once
+_HEADER_BYTES, _FRAME_HEADER_BYTES = 32, 24
+_MAX_FRAMES_PER_READ = 1_000
 
 Words = NDArray[np.uint32]
 
@@ -37,8 +37,8 @@ def _damage(log: Path) -> str | None:
     except FileNotFoundError:
         return None
     with file:
-        header = file.read(_HEADER)
-        if len(header) < _HEADER:
+        header = file.read(_HEADER_BYTES)
+        if len(header) < _HEADER_BYTES:
             return None
         fields = np.frombuffer(header, ">u4")
         order = _MAGIC.get(int(fields[0]))
@@ -46,8 +46,8 @@ def _damage(log: Path) -> str | None:
             return f"the log {log} has a damaged header"
         page, salts, sums = int(fields[2]), fields[4:6], fields[6:]
         frames = wrong = commits = 0  # frames so far; the first wrong one; commits in a row after it
-        size = _FRAME_HEADER + page
-        while n := len(chunk := file.read(_CHUNK * size)) // size:
+        size = _FRAME_HEADER_BYTES + page
+        while n := len(chunk := file.read(_MAX_FRAMES_PER_READ * size)) // size:
             heads = np.frombuffer(chunk, ">u4", n * size // 4).reshape(n, -1)[:, :6]
             words = np.frombuffer(chunk, order, n * size // 4).reshape(n, -1)
             before = np.concatenate([sums[None], heads[:, 4:]])[:-1]

@@ -1,4 +1,18 @@
-"""Group commit: one writer thread batches everything that arrives while the previous commit is syncing."""
+"""Group commit: one writer thread batches everything that arrives while the previous commit is syncing.
+
+An ask and a tell pass four layers that batch, from the request to the disk. Each saves what the others cannot:
+
+1. `service/tell_batcher.py`, requests: the tells that arrive in one turn of the event loop become one put. This saves
+   a wake-up of the event loop for each request.
+2. The queue of this writer: everything that arrives during a commit goes into the next one, up to 5,000 entries. This
+   saves syncs, the slowest step of all. The thread also waits up to 1 ms for callers that waited for the last commit:
+   they come back at about the same time.
+3. `pending_asks.py`: a duel that was asked for waits up to 0.1 s for the tell that names it. Then it is written once,
+   with its outcome, and not inserted and updated.
+4. Rows of one SQL statement (`_ROWS_PER_STATEMENT` in `sqlite.py`, JSON lists in `postgres_statements.py`): each
+   statement costs as much as several rows, and on PostgreSQL a round trip.
+
+"""
 
 import os
 import threading
@@ -15,9 +29,9 @@ from rankduel.live.storage.pending_asks import PendingAsks
 
 __all__ = ["Happened", "Writer"]
 
-_LINGER = 0.02  # seconds that entries nobody waits for may lie, so that more go with them
-_HELD = 0.05  # seconds that duels are held back, or twice as many, so that most are told when they are written
-_GATHER = 0.001  # seconds to wait for as many as waited for the last commit: they come back at about the same time
+_UNAWAITED_SECONDS = 0.02  # that entries nobody waits for stay in the queue, so that more go with them
+_PENDING_ASK_SECONDS = 0.05  # that duels are held back, or twice as many, so that most are told when they are written
+_GATHER_SECONDS = 0.001  # to wait for as many callers as waited for the last commit
 _MAX_QUEUED_ENTRIES = 100_000
 _MAX_ENTRIES_PER_COMMIT = 5_000
 _STALL_SECONDS = 5.0  # after which a commit that is not done yet counts as one that hangs
@@ -35,7 +49,7 @@ class Writer:
     nothing had been. If another process holds the lock of a tournament, its entries go back to the head of the queue,
     and other tournaments do not wait for it.
 
-    Only `put` may wait, for room in the queue. Nothing else here blocks, whatever the disk does.
+    Only `put` may wait, while the queue is full. Nothing else here blocks, whatever the disk does.
     """
 
     def __init__(self, storage: Storage) -> None:
@@ -43,17 +57,17 @@ class Writer:
         self.listeners: dict[str, Happened] = {}  # by the name of the tournament
         self.failure: Exception | None = None  # of the last commit
         self._queue: list[_Put] = []
-        self._lying = 0  # entries in the queue
-        self._pending_asks = PendingAsks(_HELD)
-        self._waiting = 0  # puts in the queue that somebody waits for
-        self._crowd = 0  # who waited for the last commit
+        self._queued_entries = 0  # in the queue
+        self._pending_asks = PendingAsks(_PENDING_ASK_SECONDS)
+        self._waiting_callers = 0  # in the queue
+        self._last_callers = 0  # that waited for the last commit
         self._idle = self._closing = self._orphaned = False
         self._commit_began: float | None = None  # the commit that is not done yet
         self._busy_since: dict[str, float] = {}  # tournaments whose lock another process holds
         self._process = os.getpid()
         self._lock = threading.RLock()
-        self._work = threading.Condition(self._lock)
-        self._room = threading.Condition(self._lock)
+        self._not_empty = threading.Condition(self._lock)
+        self._not_full = threading.Condition(self._lock)
         self._thread = threading.Thread(target=self._run, name="rankduel writer", daemon=True)
         self._thread.start()
 
@@ -65,14 +79,14 @@ class Writer:
 
     @property
     def _full(self) -> bool:
-        return self._lying + len(self._pending_asks) >= _MAX_QUEUED_ENTRIES
+        return self._queued_entries + len(self._pending_asks) >= _MAX_QUEUED_ENTRIES
 
     def put(self, tournament: str, entries: Sequence[Entry]) -> Future[list[Any]]:
         """Write entries; the future has their results when they are durable. Waits while the queue is full."""
         future: Future[list[Any]] = Future()
         with self._lock:
             while self._full and not self._closing and threading.current_thread() is not self._thread:
-                self._room.wait()
+                self._not_full.wait()
             self._put(tournament, entries, future)
         return future
 
@@ -81,7 +95,7 @@ class Writer:
         future: Future[list[Any]] = Future()
         with self._lock:
             if self._full:
-                raise StorageError(f"the storage does not keep up: {self._lying:,} entries wait to be written")
+                raise StorageError(f"the storage does not keep up: {self._queued_entries:,} entries wait to be written")
             self._put(tournament, entries, future)
         return future
 
@@ -96,16 +110,16 @@ class Writer:
         with self._lock:
             self.check()
             if self._idle and not self._pending_asks:
-                self._work.notify()  # from now on there is something to wait for
+                self._not_empty.notify()  # from now on there is something to wait for
             self._pending_asks.put(tournament, rows)
 
     def _put(self, tournament: str, entries: Sequence[Entry], future: Future[list[Any]] | None) -> None:
         self.check()
         self._queue.append((tournament, entries, future))
-        self._lying += len(entries)
-        self._waiting += future is not None
+        self._queued_entries += len(entries)
+        self._waiting_callers += future is not None
         if self._idle or future is not None:
-            self._work.notify()
+            self._not_empty.notify()
 
     def flush(self, tournament: str) -> None:
         """Wait for all that was put so far."""
@@ -124,8 +138,8 @@ class Writer:
             return  # the parent's: it has the thread
         with self._lock:
             self._closing = True
-            self._work.notify()
-            self._room.notify_all()
+            self._not_empty.notify()
+            self._not_full.notify_all()
         if threading.current_thread() is self._thread:  # the garbage collector may call from anywhere
             self._orphaned = True
         else:
@@ -134,8 +148,8 @@ class Writer:
 
     def _run(self) -> None:
         while (following := self._next()) is not None:
-            held, taken = following
-            puts: list[_Put] = [*((name, rows, None) for name, rows in held.items()), *taken]
+            asks, taken = following
+            puts: list[_Put] = [*((name, rows, None) for name, rows in asks.items()), *taken]
             self._commit_began = monotonic()
             locked = {name for name, _, _ in puts} & self._busy_since.keys() if self._busy_since else ()
             self._write([put for put in puts if put[0] not in locked] if locked else puts)
@@ -208,8 +222,8 @@ class Writer:
         self._busy_since[tournament] = since  # as the last one: the others have their turns first
         with self._lock:
             self._queue[:0] = puts
-            self._lying += sum(len(entries) for _, entries, _ in puts)
-            self._waiting += sum(future is not None for _, _, future in puts)
+            self._queued_entries += sum(len(entries) for _, entries, _ in puts)
+            self._waiting_callers += sum(future is not None for _, _, future in puts)
 
     def _fail(self, puts: list[_Put], error: Exception) -> None:
         self.failure = error
@@ -218,31 +232,35 @@ class Writer:
                 future.set_exception(error)
 
     def _next(self) -> tuple[dict[str, list[Entry]], list[_Put]] | None:
-        """What is written next, as soon as somebody waits for it or it has lain long enough; None at the end.
+        """What is written next, as soon as somebody waits for it or it has waited long enough; None at the end.
 
         Duels that were held back, by their tournament, and what was taken from the queue.
         """
         with self._lock:
             self._idle = True
-            while not self._queue and not self._closing and ((left := self._pending_asks.left) is None or left > 0):
-                self._work.wait(left)
+            while (
+                not self._queue
+                and not self._closing
+                and ((left := self._pending_asks.seconds_left) is None or left > 0)
+            ):
+                self._not_empty.wait(left)
             self._idle = False
             taken = self._from_queue()
-            held: dict[str, list[Entry]] = {}
-            self._pending_asks.before(((name, entries) for name, entries, _ in taken), held)
+            asks: dict[str, list[Entry]] = {}
+            self._pending_asks.take_named(((name, entries) for name, entries, _ in taken), asks)
             if not taken and self._closing:
-                self._pending_asks.empty(held)
+                self._pending_asks.take_all(asks)
             else:
-                self._pending_asks.take_due(held)
-            self._room.notify_all()
-            return None if self._closing and not held and not taken else (held, taken)
+                self._pending_asks.take_due(asks)
+            self._not_full.notify_all()
+            return None if self._closing and not asks and not taken else (asks, taken)
 
     def _from_queue(self) -> list[_Put]:
         if not self._queue:
             return []
-        self._linger(_LINGER, 1)
-        self._linger(_GATHER, self._crowd)
-        queue, postponed = self._queue, self._without_turn()
+        self._wait_for_callers(_UNAWAITED_SECONDS, 1)
+        self._wait_for_callers(_GATHER_SECONDS, self._last_callers)
+        queue, postponed = self._queue, self._not_in_turn()
         if postponed:
             queue = [put for put in self._queue if put[0] not in postponed]
         if self._busy_since:  # a tournament that waits for a lock keeps no other one waiting
@@ -253,20 +271,20 @@ class Writer:
             count += 1
         later = [put for put in self._queue if put[0] in postponed] if postponed else []
         taken, self._queue = queue[:count], later + queue[count:]
-        self._lying -= size
-        self._crowd = sum(future is not None for _, _, future in taken)
-        self._waiting -= self._crowd
+        self._queued_entries -= size
+        self._last_callers = sum(future is not None for _, _, future in taken)
+        self._waiting_callers -= self._last_callers
         return taken
 
-    def _without_turn(self) -> set[str]:
+    def _not_in_turn(self) -> set[str]:
         """The locked tournaments that are not tried with the next commit: one is, since each may wait 0.25 s."""
         if len(self._busy_since) < 2:
             return set()
         queued = {put[0] for put in self._queue}
         return set([name for name in self._busy_since if name in queued][1:])
 
-    def _linger(self, seconds: float, crowd: int) -> None:
-        """Wait so long at most, until so many wait."""
+    def _wait_for_callers(self, seconds: float, callers: int) -> None:
+        """Wait so long at most, until so many callers wait for a result."""
         due = monotonic() + seconds
-        while self._waiting < crowd and not self._closing and (left := due - monotonic()) > 0:
-            self._work.wait(left)
+        while self._waiting_callers < callers and not self._closing and (left := due - monotonic()) > 0:
+            self._not_empty.wait(left)

@@ -6,9 +6,8 @@ from typing import Any
 
 import msgspec
 
-from rankduel.live.rules.ubi import FIRST_TIME, LAST_TIME, LONGEST_OBJECT
-from rankduel.live.rules.ubi import MOST as MAX_EVENTS
-from rankduel.live.rules.validation import LONGEST
+from rankduel.live.rules.ubi import FIRST_TIME, LAST_TIME, MAX_EVENTS_PER_CALL, MAX_OBJECT_ID_CHARACTERS
+from rankduel.live.rules.validation import MAX_NAME_CHARACTERS
 from rankduel.service.http.parameters import Parameter
 from rankduel.service.http.routing import Route
 from rankduel.service.http.schema_types import NAME_PATTERN, PRINTABLE
@@ -84,10 +83,16 @@ def _operation(route: Route, schema_of: dict[str, Any]) -> dict[str, Any]:
     return operation
 
 
-_NAME = {"type": "string", "minLength": 1, "maxLength": LONGEST, "description": PRINTABLE, "pattern": NAME_PATTERN}
+_NAME = {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": MAX_NAME_CHARACTERS,
+    "description": PRINTABLE,
+    "pattern": NAME_PATTERN,
+}
 _DOCUMENT_ID = {
     "anyOf": [
-        {**_NAME, "maxLength": LONGEST_OBJECT},
+        {**_NAME, "maxLength": MAX_OBJECT_ID_CHARACTERS},
         {"type": "integer", "minimum": -(2**63) + 1, "maximum": 2**63 - 1},
         {"type": "null"},
     ]
@@ -121,11 +126,11 @@ _EVENT = {
         },
     },
 }
-_EVENTS = {"oneOf": [_EVENT, {"type": "array", "items": _EVENT, "minItems": 1, "maxItems": MAX_EVENTS}]}
+_EVENTS = {"oneOf": [_EVENT, {"type": "array", "items": _EVENT, "minItems": 1, "maxItems": MAX_EVENTS_PER_CALL}]}
 
 
 def _in_path(name: str) -> dict[str, Any]:
-    schema = {"type": "string", "minLength": 1, "maxLength": LONGEST}
+    schema = {"type": "string", "minLength": 1, "maxLength": MAX_NAME_CHARACTERS}
     return {"name": name, "in": "path", "required": True, "schema": schema}
 
 

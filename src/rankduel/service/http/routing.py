@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import UnsetType
 from msgspec.json import encode
 
-from rankduel.live import Tournament
+from rankduel.live import LocalTournament
 from rankduel.service.auth.keys import Key
 from rankduel.service.http.parameters import Parameter
 from rankduel.service.http.rate_limits import RateLimits
@@ -93,7 +93,7 @@ def sent_fields(body: Any, *leave_out: str) -> dict[str, Any]:
     }
 
 
-Reader = Callable[[Tournament, dict[str, Any]], Any]
+Reader = Callable[[LocalTournament, dict[str, Any]], Any]
 Handler = Callable[[Request], Awaitable[Response]]
 
 
@@ -113,7 +113,7 @@ def reads_tournament_cached(reader: Reader) -> Handler:
 
 
 def _read_handler(
-    reader: Reader, pool: Callable[[Service], ReadPool], version: Callable[[Tournament], int] | None = None
+    reader: Reader, pool: Callable[[Service], ReadPool], version: Callable[[LocalTournament], int] | None = None
 ) -> Handler:
     @wraps(reader)
     async def handler(request: Request) -> Response:

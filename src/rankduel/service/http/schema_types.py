@@ -4,8 +4,8 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from rankduel.live.rules.ubi import LONGEST_OBJECT
-from rankduel.live.rules.validation import LONGEST
+from rankduel.live.rules.ubi import MAX_OBJECT_ID_CHARACTERS
+from rankduel.live.rules.validation import MAX_NAME_CHARACTERS
 from rankduel.live.settings import MAX_RANKERS
 
 __all__ = [
@@ -32,7 +32,9 @@ MAX_ITEMS_PER_BATCH = 1_000
 PRINTABLE = "Printable characters: no control, format, private-use or unassigned ones, no separator but the space."
 NAME_PATTERN = "^[^\\x00-\\x1f\\x7f-\\xa0\\xad]+$"  # as much as a pattern can state; the description states all
 _PATTERN = {"pattern": NAME_PATTERN}
-Name = Annotated[str, Meta(min_length=1, max_length=LONGEST, description=PRINTABLE, extra_json_schema=_PATTERN)]
+Name = Annotated[
+    str, Meta(min_length=1, max_length=MAX_NAME_CHARACTERS, description=PRINTABLE, extra_json_schema=_PATTERN)
+]
 _PLAIN_VALUES = {"additionalProperties": {"type": ["number", "string", "null"]}}
 Options = Annotated[dict[str, Any], Meta(extra_json_schema=_PLAIN_VALUES)]
 Share = Annotated[float, Meta(ge=0, le=1)]
@@ -47,4 +49,4 @@ TellStatus = Annotated[str, Meta(extra_json_schema={"enum": ["accepted", "duplic
 Serve = Annotated[str, Meta(extra_json_schema={"enum": ["duel", "baseline", "winner"]})]
 State = Annotated[str, Meta(extra_json_schema={"enum": ["running", "paused", "stopped"]})]
 _Int64 = Annotated[int, Meta(ge=-(2**63) + 1, le=2**63 - 1)]
-DocumentId = Annotated[str, Meta(min_length=1, max_length=LONGEST_OBJECT, description=PRINTABLE)] | _Int64
+DocumentId = Annotated[str, Meta(min_length=1, max_length=MAX_OBJECT_ID_CHARACTERS, description=PRINTABLE)] | _Int64

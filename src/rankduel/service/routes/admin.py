@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from rankduel.live import Tournament
+from rankduel.live import LocalTournament
 from rankduel.service.http import response_schemas as out
 from rankduel.service.http.request_schemas import AddRankers, ChangeSettings, CreateTournament, Reason
 from rankduel.service.http.routing import Request, Route, sent_fields
@@ -113,7 +113,7 @@ async def _operate(request: Request, method: str, *values: Any, **changes: Any) 
     return await request.service.in_thread(_change, t, method, values, changes)
 
 
-def _change(t: Tournament, method: str, values: tuple[Any, ...], changes: dict[str, Any]) -> out.Tournament:
+def _change(t: LocalTournament, method: str, values: tuple[Any, ...], changes: dict[str, Any]) -> out.Tournament:
     try:
         getattr(t, method)(*values, **changes)
     except (ValueError, TypeError) as error:

@@ -8,7 +8,7 @@ from time import monotonic
 from typing import Any
 
 from rankduel.dashboard import CONTENT_SECURITY_POLICY, FILES, File
-from rankduel.live import Tournament
+from rankduel.live import LocalTournament
 from rankduel.service.http.parameters import Parameter
 from rankduel.service.http.responses import Response, StreamingResponse
 from rankduel.service.http.routing import Request, Route
@@ -115,7 +115,7 @@ def _versions(service: Service, name: str | None) -> list[tuple[Any, ...]]:
     return [_version(service, t) for t in tournaments if name is None or t.name == name]
 
 
-def _version(service: Service, t: Tournament) -> tuple[Any, ...]:
+def _version(service: Service, t: LocalTournament) -> tuple[Any, ...]:
     return t.name, t.number, t.counters_version, str(t.failing), service.readable, service.forecasts.of(t)
 
 

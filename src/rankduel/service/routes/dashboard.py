@@ -24,7 +24,7 @@ from rankduel.dashboard import (
 )
 from rankduel.dashboard.leaderboard import INTERVAL_CONFIDENCE
 from rankduel.errors import StorageError
-from rankduel.live import Event, Tournament, View
+from rankduel.live import Event, LocalTournament, View
 from rankduel.service.forecasts import Forecasts
 from rankduel.service.http import response_schemas as out
 from rankduel.service.http.parameters import Parameter
@@ -138,7 +138,7 @@ async def overview(request: Request) -> Response:
 
 
 @reads_tournament_cached
-def standings(t: Tournament, query: dict[str, Any]) -> Standings:
+def standings(t: LocalTournament, query: dict[str, Any]) -> Standings:
     """The whole leaderboard, with intervals, evidence and batches."""
     view = t.view()
     rankers: list[Any] = [Raw(encode(line)) for line in leaderboard(view)]  # one by one: other threads run in between
@@ -146,13 +146,13 @@ def standings(t: Tournament, query: dict[str, Any]) -> Standings:
 
 
 @reads_tournament_cached
-def matrix(t: Tournament, query: dict[str, Any]) -> PreferenceGrid:
+def matrix(t: LocalTournament, query: dict[str, Any]) -> PreferenceGrid:
     """The preference matrix in the order of the leaderboard; rankers are grouped if there are more than `cells`."""
     return preference_grid(t.view(), query["cells"], query["first"], query["last"] or None)
 
 
 @reads_tournament_cached
-def batches(t: Tournament, query: dict[str, Any]) -> Batches:
+def batches(t: LocalTournament, query: dict[str, Any]) -> Batches:
     """The groups in which rankers meet now."""
     view = t.view()
     position = {line.ranker: number for number, line in enumerate(leaderboard(view))}
@@ -165,7 +165,7 @@ def batches(t: Tournament, query: dict[str, Any]) -> Batches:
 
 
 @reads_tournament
-def audit(t: Tournament, query: dict[str, Any]) -> Audit:
+def audit(t: LocalTournament, query: dict[str, Any]) -> Audit:
     """Changes by operators and guardrails, newest first."""
     limit = query["limit"]
     found = t.audit(limit + 1, query["after"] or None)
@@ -177,7 +177,7 @@ def audit(t: Tournament, query: dict[str, Any]) -> Audit:
 
 
 @reads_tournament
-def checks(t: Tournament, query: dict[str, Any]) -> Checks:
+def checks(t: LocalTournament, query: dict[str, Any]) -> Checks:
     """Whether both sides win equally often, and the counts of the guardrails."""
     view, counters = t.view(), t.counters()
     rails = [rail | {"events": counters.get(f"pages with {rail['action']}", 0)} for rail in view.settings.guardrails]
@@ -185,7 +185,7 @@ def checks(t: Tournament, query: dict[str, Any]) -> Checks:
 
 
 @reads_tournament_slowly
-def report_json(t: Tournament, query: dict[str, Any]) -> Report:
+def report_json(t: LocalTournament, query: dict[str, Any]) -> Report:
     """The decision as a report, in JSON."""
     return report(t)
 
@@ -200,7 +200,7 @@ async def report_markdown(request: Request) -> Response:
     return Response(text, b"text/plain; charset=utf-8", headers=((b"content-disposition", disposition),))
 
 
-def _overview(t: Tournament, forecasts: Forecasts | None) -> Overview:
+def _overview(t: LocalTournament, forecasts: Forecasts | None) -> Overview:
     view, health = t.view(), t.health()
     stored = _stored(t, view)
     if stored is None:
@@ -240,7 +240,7 @@ class _Stored(NamedTuple):
     paused: Event | None = None  # the event that paused the tournament
 
 
-def _stored(t: Tournament, view: View) -> _Stored | None:
+def _stored(t: LocalTournament, view: View) -> _Stored | None:
     """Read it, or return None if the storage fails."""
     try:
         begun = t.audit(1, before=2)[0].time  # the first event

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.json import decode, encode
 
 from rankduel.dashboard import DuelContext, duel_context, explain_duel, selection_rule
-from rankduel.live import DuelRow, Tournament, view_at
+from rankduel.live import DuelRow, LocalTournament, view_at
 from rankduel.live.rules.duels import numbers_of
 from rankduel.service.http.response_schemas import StoredDuel
 from rankduel.service.http.responses import Response, json_response
@@ -58,13 +58,13 @@ async def show_duel(request: Request) -> Response:
     return json_response(await service.reads.answer(key, partial(_detail, t, id, explained)))
 
 
-def _explained(t: Tournament, id: str) -> bytes:
+def _explained(t: LocalTournament, id: str) -> bytes:
     row = _row(t, id)
     then = view_at(t.storage, t.name, row.issued)
     return encode(Explanation(explain_duel(then, row), None if then is None else duel_context(then, row)))
 
 
-def _detail(t: Tournament, id: str, explained: bytes) -> bytes:
+def _detail(t: LocalTournament, id: str, explained: bytes) -> bytes:
     row = _row(t, id)
     explanation = decode(explained, type=Explanation)
     page: dict[str, Any] | None = None if row.page is None else json.loads(row.page)
@@ -87,7 +87,7 @@ def _detail(t: Tournament, id: str, explained: bytes) -> bytes:
     )
 
 
-def _row(t: Tournament, id: str) -> DuelRow:
+def _row(t: LocalTournament, id: str) -> DuelRow:
     numbers = numbers_of(id)
     row = None if numbers is None else t.storage.duel(t.name, *numbers)
     if row is None:

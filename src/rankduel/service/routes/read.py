@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from rankduel.errors import StorageError
-from rankduel.live import Counts, DuelRow, Event, Tournament, standings
+from rankduel.live import Counts, DuelRow, Event, LocalTournament, standings
 from rankduel.live.settings import Settings
 from rankduel.service.http import response_schemas as out
 from rankduel.service.http.parameters import Parameter
@@ -41,7 +41,7 @@ async def list_tournaments(request: Request) -> Response:
     return json_response(await service.reads.answer(key, partial(_summaries, opened, broken, next)))
 
 
-def _summaries(opened: list[Tournament], broken: list[out.Broken], next: str | None) -> bytes:
+def _summaries(opened: list[LocalTournament], broken: list[out.Broken], next: str | None) -> bytes:
     summaries = [out.Summary(**_summary_fields(t)) for t in opened]
     return encode(out.TournamentPage(tournaments=summaries, broken=broken, next=next))
 
@@ -53,48 +53,48 @@ def broken_among(service: Service, names: Iterable[str]) -> list[out.Broken]:
 
 
 @reads_tournament
-def show_tournament(t: Tournament, query: dict[str, Any]) -> out.Tournament:
+def show_tournament(t: LocalTournament, query: dict[str, Any]) -> out.Tournament:
     """One tournament: its status, champion, rankers left, duels and settings."""
     return tournament_out(t)
 
 
 @reads_tournament_cached
-def rankers(t: Tournament, query: dict[str, Any]) -> out.RankerPage:
+def rankers(t: LocalTournament, query: dict[str, Any]) -> out.RankerPage:
     """All rankers that ever took part, in the order in which they were added."""
     rows, next = _page(lambda start, stop: t.view().names[start:stop], query)
     return out.RankerPage(rankers=[out.Ranker(ranker) for ranker in rows], next=next)
 
 
 @reads_tournament_cached
-def leaderboard(t: Tournament, query: dict[str, Any]) -> out.LeaderboardPage:
+def leaderboard(t: LocalTournament, query: dict[str, Any]) -> out.LeaderboardPage:
     """All rankers, best first."""
     rows, next = _page(partial(standings.leaderboard, t.view()), query)
     return out.LeaderboardPage(standings=[_from(row, out.Standing) for row in rows], next=next)
 
 
 @reads_tournament_cached
-def timeline(t: Tournament, query: dict[str, Any]) -> out.TimelinePage:
+def timeline(t: LocalTournament, query: dict[str, Any]) -> out.TimelinePage:
     """The rankers that are out, in the order in which they went."""
     rows, next = _page(partial(standings.timeline, t.view()), query)
     return out.TimelinePage(departures=[_from(row, out.Departure) for row in rows], next=next)
 
 
 @reads_tournament_cached
-def preferences(t: Tournament, query: dict[str, Any]) -> out.PairPage:
+def preferences(t: LocalTournament, query: dict[str, Any]) -> out.PairPage:
     """The pairs of rankers that have met, with wins, losses and ties."""
     rows, next = _page(partial(standings.preferences, t.view()), query)
     return out.PairPage(pairs=[_from(row, out.Pair) for row in rows], next=next)
 
 
 @reads_tournament_cached
-def decision(t: Tournament, query: dict[str, Any]) -> out.Decision:
+def decision(t: LocalTournament, query: dict[str, Any]) -> out.Decision:
     """The winner, or the tied rankers, or the current state; and the guarantee."""
     decided = t.decision()
     return _from(decided, out.Decision, text=str(decided))
 
 
 @reads_tournament
-def duels(t: Tournament, query: dict[str, Any]) -> out.DuelPage:
+def duels(t: LocalTournament, query: dict[str, Any]) -> out.DuelPage:
     """The duels, newest first."""
     limit = query["limit"]
     rows = t.duels(limit=limit + 1, before=query.get("after"))
@@ -104,7 +104,7 @@ def duels(t: Tournament, query: dict[str, Any]) -> out.DuelPage:
 
 
 @reads_tournament
-def health(t: Tournament, query: dict[str, Any]) -> out.Health:
+def health(t: LocalTournament, query: dict[str, Any]) -> out.Health:
     """Counters of asks, tells and signals, and failures."""
     found = t.health()
     delays = {str(seconds): count for seconds, count in found.delays.items()}
@@ -112,7 +112,7 @@ def health(t: Tournament, query: dict[str, Any]) -> out.Health:
 
 
 @reads_tournament
-def journal(t: Tournament, query: dict[str, Any]) -> out.JournalPage:
+def journal(t: LocalTournament, query: dict[str, Any]) -> out.JournalPage:
     """All outcomes and all changes by operators, oldest first."""
     after, limit = query["after"], query["limit"]
     found = list(islice(t.journal(since=after), limit + 1))
@@ -157,7 +157,7 @@ def duel_fields(row: DuelRow, rankers: list[str]) -> dict[str, Any]:
     }
 
 
-def _summary_fields(t: Tournament) -> dict[str, Any]:
+def _summary_fields(t: LocalTournament) -> dict[str, Any]:
     decided = t.decision()
     return {
         "name": t.name,
@@ -170,7 +170,7 @@ def _summary_fields(t: Tournament) -> dict[str, Any]:
     }
 
 
-def _counts(t: Tournament) -> Counts:
+def _counts(t: LocalTournament) -> Counts:
     """Return the current counts; if the storage has failed, the last durable ones."""
     try:
         return t.counts
@@ -178,7 +178,7 @@ def _counts(t: Tournament) -> Counts:
         return t.durable_counts
 
 
-def tournament_out(t: Tournament) -> out.Tournament:
+def tournament_out(t: LocalTournament) -> out.Tournament:
     """Return a tournament with its settings as a response."""
     return out.Tournament(**_summary_fields(t), settings=public_settings(t.settings))
 

@@ -5,13 +5,11 @@ from functools import cache
 from typing import Any
 
 from rankduel.interleaving import Interleaved
-from rankduel.live import LiveDuel, Shown, Signal, Status, Tournament
-from rankduel.live.rules.ubi import MOST as MAX_EVENTS
-from rankduel.live.rules.ubi import read_events, read_page
-from rankduel.live.rules.validation import LONGEST
-from rankduel.live.rules.validation import name as checked_name
+from rankduel.live import LiveDuel, LocalTournament, Shown, Signal, Status
+from rankduel.live.rules.signals import Clicks
+from rankduel.live.rules.ubi import MAX_EVENTS_PER_CALL, read_events, read_page
+from rankduel.live.rules.validation import MAX_NAME_CHARACTERS, check_name
 from rankduel.live.storage.contract import TellResult
-from rankduel.live.tournament import Clicks
 from rankduel.service.http import response_schemas as out
 from rankduel.service.http.parameters import Parameter
 from rankduel.service.http.request_schemas import Ask, Show, Shows, Tell, Tells
@@ -75,9 +73,9 @@ def _check_ids(asked: list[tuple[str | None, str | None]]) -> None:
         for id in dict.fromkeys(ids):
             if id is not None:
                 try:
-                    checked_name(field, id)
+                    check_name(field, id)
                 except ValueError as error:
-                    raise Problem("bad-value", str(error), value=id[:LONGEST]) from None
+                    raise Problem("bad-value", str(error), value=id[:MAX_NAME_CHARACTERS]) from None
 
 
 def _duel(duel: LiveDuel, query_id: str | None, method: str) -> out.Duel:
@@ -103,7 +101,7 @@ async def tell(request: Request) -> out.Receipt | out.Receipts:
     return out.Receipts(receipts=[_receipt(*result) for result in results])
 
 
-def _tell_item(t: Tournament, item: Tell, index: int | None = None) -> TellItem:
+def _tell_item(t: LocalTournament, item: Tell, index: int | None = None) -> TellItem:
     duel = item.ticket or item.duel
     if duel is not None and item.outcome is not None and item.clicks is None:
         return duel, _OUTCOMES[item.outcome]
@@ -117,7 +115,7 @@ def _tell_item(t: Tournament, item: Tell, index: int | None = None) -> TellItem:
     return duel, Clicks(tuple(item.clicks or ()), _page(t, item.shown, f"{at}.shown"))
 
 
-def _page(t: Tournament, shown: dict[str, Any], at: str) -> Interleaved:
+def _page(t: LocalTournament, shown: dict[str, Any], at: str) -> Interleaved:
     """Read a page; it must have the tournament's interleaving method."""
     try:
         page = read_page(shown)
@@ -128,7 +126,7 @@ def _page(t: Tournament, shown: dict[str, Any], at: str) -> Interleaved:
     return page
 
 
-def _wrong_method(t: Tournament, page: Interleaved) -> str | None:
+def _wrong_method(t: LocalTournament, page: Interleaved) -> str | None:
     """Return an error if the tournament's interleaving method did not make a page, else None."""
     if page.method == t.method.name:
         return None
@@ -161,7 +159,7 @@ async def show(request: Request) -> out.ShowStatus | out.ShowStatuses:
     return out.ShowStatuses(statuses=[status.value for status in statuses])
 
 
-def _show_item(t: Tournament, item: Show, at: str) -> tuple[str, Interleaved]:
+def _show_item(t: LocalTournament, item: Show, at: str) -> tuple[str, Interleaved]:
     duel = item.ticket or item.duel
     if duel is None:
         raise Problem("bad-value", "expected a ticket or a duel", at=at)
@@ -179,7 +177,7 @@ async def ingest(request: Request) -> out.Ingested:
     except TypeError as error:
         raise Problem("bad-value", str(error)) from None
     except ValueError as error:  # too many events
-        request.charge(MAX_EVENTS + 1)
+        request.charge(MAX_EVENTS_PER_CALL + 1)
         raise Problem("bad-value", str(error)) from None
     request.charge(len(read))
     errors = {index: one for index, one in enumerate(read) if isinstance(one, str)}
@@ -201,7 +199,7 @@ async def ingest(request: Request) -> out.Ingested:
 
 
 async def _observe(
-    request: Request, t: Tournament, events: dict[int, Signal | Shown], *, only_known: bool
+    request: Request, t: LocalTournament, events: dict[int, Signal | Shown], *, only_known: bool
 ) -> tuple[dict[int, str], dict[int, str]]:
     """Report events to a tournament; return statuses, and errors of pages by another method, both by index.
 
@@ -220,7 +218,7 @@ async def _observe(
     return {index: status.value for index, status in zip(observed, statuses, strict=True)}, wrong
 
 
-async def _tournaments(request: Request) -> list[Tournament]:
+async def _tournaments(request: Request) -> list[LocalTournament]:
     """Return the tournaments that events may belong to: the one in the query string, or all that are not stopped."""
     service = request.service
     if (name := request.query.get("tournament")) is not None:

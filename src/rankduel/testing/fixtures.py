@@ -1,4 +1,4 @@
-"""What all checks stand on: an easy problem, a world in Python, and the state of a bandit as values to compare."""
+"""Shared by all checks: an easy problem, a world in Python, and the state of a bandit as values to compare."""
 
 import io
 import json

@@ -46,7 +46,7 @@ def leader_of(bandit: rd.Bandit) -> int | None:
 
 @pytest.mark.parametrize("state", STATES, ids=str)
 def test_same_law(state: State) -> None:
-    assert leader_of(reach(state)[0]) is not None, "not calm: this tests nothing"
+    assert leader_of(reach(state)[0]) is not None, "nothing is skipped: this tests nothing"
     assert compare(state, kernel=60_000, twin=8_000) > ALARM
 
 
@@ -145,7 +145,7 @@ def test_the_leader_is_bounded_for_all_that_it_comes_through(share: float) -> No
     assert tried >= 3
 
 
-def test_a_snapshot_in_the_middle_of_a_calm() -> None:
+def test_a_snapshot_while_draws_are_skipped() -> None:
     for state in (STATES[3], STATES[-3]):
         bandit, _ = reach(state)
         assert leader_of(bandit) is not None

@@ -11,8 +11,8 @@ import rankduel as rd
 from live.conftest import Clock
 from live.learning import learnt
 from live.unsynced import unsynced
-from rankduel.live import Tournament, tournament, view_at
-from rankduel.live.runtime import runtime
+from rankduel.live import LocalTournament, local_tournament, view_at
+from rankduel.live.runtime import runtime, snapshots
 from rankduel.live.runtime.state import State
 from rankduel.live.storage.contract import Batch, Change, Committed
 
@@ -20,17 +20,17 @@ FIRST, SECOND, TIE = rd.Outcome.FIRST, rd.Outcome.SECOND, rd.Outcome.TIE
 NAMES = ["bm25", "ltr", "neural", "hybrid", "old"]
 
 
-def create(url: str, **options: Any) -> Tournament:
+def create(url: str, **options: Any) -> LocalTournament:
     settings: dict[str, Any] = {"rankers": NAMES, "storage": url, "seed": 1}
-    return Tournament.create("search", **settings | options)
+    return LocalTournament.create("search", **settings | options)
 
 
-def better(t: Tournament, duel: rd.live.LiveDuel) -> rd.Outcome:
+def better(t: LocalTournament, duel: rd.live.LiveDuel) -> rd.Outcome:
     """Whoever stands further to the left wins."""
     return FIRST if t.rankers.index(duel.first) <= t.rankers.index(duel.second) else SECOND
 
 
-def play(t: Tournament, duels: int) -> None:
+def play(t: LocalTournament, duels: int) -> None:
     for _ in range(duels):
         duel = t.ask()
         if duel.id is None:
@@ -38,7 +38,7 @@ def play(t: Tournament, duels: int) -> None:
         t.tell_many([(duel, better(t, duel))])
 
 
-def same_as_replay(t: Tournament) -> bool:
+def same_as_replay(t: LocalTournament) -> bool:
     t._runtime.writer.flush(t.name)
     return learnt(State.replay(t.journal())) == learnt(t._state)
 
@@ -59,7 +59,7 @@ def test_the_same_query_gets_the_same_duel_for_ever(url: str) -> None:
         t.tell(duels["a"], FIRST)
         t.tell(duels["b"], TIE)
         assert {query: t.ask(query) for query in duels} == duels
-    with Tournament.open("search", storage=url) as t:
+    with LocalTournament.open("search", storage=url) as t:
         assert {query: t.ask(query) for query in duels} == duels
         assert t.counts.issued == 6
         assert t.ask("g").id not in {duel.id for duel in duels.values()}
@@ -100,7 +100,7 @@ def test_pages_are_determined_by_the_duel(url: str) -> None:
         assert [duel.interleave(*lists, k=10).documents for duel in duels] == pages
         assert len(set(pages)) > 10
         assert len({duel.seed for duel in duels}) == 20
-    with Tournament.open("search", storage=url) as t:
+    with LocalTournament.open("search", storage=url) as t:
         assert [t.ask(f"q{n}").interleave(*lists, k=10).documents for n in range(20)] == pages
 
 
@@ -131,7 +131,7 @@ def test_statuses(url: str, clock: Clock) -> None:
             assert t.tell(unknown, FIRST) == rd.live.Receipt(rd.live.Status.UNKNOWN, None)
         assert t.counts == rd.live.Counts(issued=2, told=1, late=1, expired=1)
         before = learnt(t._state)
-    with Tournament.open("search", storage=url) as t:
+    with LocalTournament.open("search", storage=url) as t:
         assert t.tell(duel, FIRST).status == "duplicate"
         assert t.tell(late.id or "", SECOND).status == "duplicate"
         assert t.counts == rd.live.Counts(issued=2, told=1, late=1, expired=1)
@@ -151,7 +151,7 @@ def test_an_ask_that_a_crash_has_swallowed(url: str, monkeypatch: pytest.MonkeyP
     with create(url) as t:
         monkeypatch.setattr(t._runtime.writer, "issue" if "sqlite" in url else "put_soon", lambda *_: None)
         lost, other = t.ask("a"), t.ask("b")
-    with Tournament.open("search", storage=url) as t:
+    with LocalTournament.open("search", storage=url) as t:
         duel = t.ask("a")
         assert (lost.id, duel.id) == ("1-1", "2-1")
         assert t.tell("1-1", FIRST).status == "unknown"
@@ -168,7 +168,7 @@ def test_an_ask_that_a_crash_has_swallowed(url: str, monkeypatch: pytest.MonkeyP
 
 
 def test_a_forged_ticket_is_unknown(url: str) -> None:
-    with create(url) as t, Tournament.create("other", rankers=NAMES, storage=url, seed=1) as other:
+    with create(url) as t, LocalTournament.create("other", rankers=NAMES, storage=url, seed=1) as other:
         ticket = t.ask().ticket or ""
         changed = [ticket[:place] + ("A" if ticket[place] != "A" else "B") + ticket[place + 1 :] for place in range(40)]
         for forged in [*changed, ticket[:-1], ticket + "A", other.ask().ticket or "", "é" * 50, "A" * 5000, "=" * 44]:
@@ -211,7 +211,7 @@ def test_both_lists_and_the_clicks_are_kept(url: str) -> None:
 
 
 def test_what_was_known_at_a_time(url: str, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rankduel.live.runtime.runtime.SNAPSHOT_INTERVAL_EVENTS", 40)
+    monkeypatch.setattr("rankduel.live.runtime.snapshots.SNAPSHOT_INTERVAL_EVENTS", 40)
     with create(url) as t:
         assert view_at(t.storage, "search", clock.now - 1) is None  # before it was
         views = []
@@ -232,7 +232,7 @@ def test_what_was_known_at_a_time(url: str, clock: Clock, monkeypatch: pytest.Mo
             assert then.evidence is not None
             assert view.evidence is not None
             assert then.evidence.tolist() == view.evidence.tolist()
-        monkeypatch.setattr("rankduel.live.history._MOST", 10)
+        monkeypatch.setattr("rankduel.live.history._MAX_REPLAYED_EVENTS", 10)
         assert view_at(t.storage, "search", views[30][0]) is None  # too much to replay
         assert view_at(t.storage, "search", views[5][0]) is not None
 
@@ -243,9 +243,9 @@ def test_a_void_duel_is_not_learnt(url: str) -> None:
         t.tell(told, FIRST)
         t.void(bad, "a robot", by="anna")
         assert t.tell(bad, FIRST).status == "late"
-        with pytest.raises(ValueError, match="duel 1-2 is learnt already: it cannot be void"):
+        with pytest.raises(ValueError, match="duel 1-2 was told, and is learnt already: it cannot be void"):
             t.void(told)
-        with pytest.raises(rd.UnknownDuel, match="no duel '7-7' in 'search'"):
+        with pytest.raises(rd.UnknownDuel, match="no duel '7-7' in tournament 'search'"):
             t.void("7-7")
         assert t.counts == rd.live.Counts(issued=2, told=1, void=1)
         assert list(t.journal())[-1].body == {"duel": "1-1", "reason": "a robot", "by": "anna"}
@@ -420,7 +420,7 @@ def test_duels_before_one_that_is_none(url: str) -> None:
 
 def test_times_never_go_back(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     ticks = itertools.count(1_000_000.0)
-    for module in (runtime, tournament):
+    for module in (runtime, local_tournament):
         monkeypatch.setattr(module, "now", ticks.__next__)  # a second later at each look
     with create(url, expires_after=20) as t:
         for number in range(60):
@@ -466,7 +466,7 @@ def test_a_tournament_ends_with_the_best(url: str) -> None:
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("bandit", list(rd.REGISTRY))
 def test_every_bandit_goes_on_where_it_was(url: str, bandit: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runtime, "SNAPSHOT_INTERVAL_EVENTS", 50)
+    monkeypatch.setattr(snapshots, "SNAPSHOT_INTERVAL_EVENTS", 50)
     before = None
     for _ in range(3):
         with create(url, bandit=bandit, exist_ok=True) as t:
@@ -494,7 +494,7 @@ def test_pause_start_stop(url: str) -> None:
         assert t.tell(duel, FIRST).status == "accepted"
         with pytest.raises(ValueError, match="'search' is paused: it cannot be paused"):
             t.pause()
-    with Tournament.open("search", storage=url) as t:
+    with LocalTournament.open("search", storage=url) as t:
         assert t.status == "paused"
         t.start()
         assert t.ask("c").id is not None
@@ -521,9 +521,9 @@ def test_the_share_of_the_traffic(url: str) -> None:
         t.configure(share=0)
         assert t.ask("q").serve == "baseline"
         assert t.ask("q").why == "share"
-        with pytest.raises(TypeError, match="no setting 'seed': those that can be changed are baseline, share"):
+        with pytest.raises(TypeError, match="no setting 'seed'; settings that can be changed: baseline, share"):
             t.configure(seed=2)
-    with Tournament.open("search", storage=url) as t:
+    with LocalTournament.open("search", storage=url) as t:
         assert t.settings.share == 0
         assert t.storage.counts("search")["serve share"] > 100
 
@@ -533,7 +533,7 @@ def test_caps(url: str, clock: Clock) -> None:
         assert [t.ask(client_id="anna").why for _ in range(3)] == [None, None, "daily_cap"]
         assert t.ask(client_id="ben").why is None
         assert t.ask().why is None
-    with Tournament.open("search", storage=url) as t:
+    with LocalTournament.open("search", storage=url) as t:
         assert t.ask(client_id="anna").why == "daily_cap"
         assert [t.ask(client_id="ben").why for _ in range(2)] == [None, "daily_cap"]
         clock.now += 86_400
@@ -559,7 +559,7 @@ def test_rankers_rest(url: str) -> None:
         asked = [t.ask() for _ in range(200)]
         assert not any("ltr" in (duel.first, duel.second) for duel in asked)
         assert "paused" in {line.state for line in t.leaderboard() if line.ranker == "ltr"}
-    with Tournament.open("search", storage=url) as t:
+    with LocalTournament.open("search", storage=url) as t:
         assert not any("ltr" in (duel.first, duel.second) for duel in (t.ask() for _ in range(100)))
         t.start_ranker("ltr")
         assert any("ltr" in (duel.first, duel.second) for duel in (t.ask() for _ in range(200)))
@@ -601,8 +601,8 @@ def test_rankers_come_and_go(url: str) -> None:
         for wrong, message in [
             (lambda: t.add_rankers(["x", "ltr"]), "ranker 'ltr' is there twice"),
             (lambda: t.add_rankers(["x", "x"]), "ranker 'x' is there twice"),
-            (lambda: t.retire("nobody"), "no ranker 'nobody' in 'search'"),
-            (lambda: t.retire("neural"), "ranker 'neural' is not in the race any more"),
+            (lambda: t.retire("nobody"), "unknown ranker 'nobody' in tournament 'search'; known rankers: ltr, neural"),
+            (lambda: t.retire("neural"), "ranker 'neural' was eliminated or retired before: it cannot be retired"),
         ]:
             refused(wrong, message)
         assert same_as_replay(t)
@@ -644,14 +644,14 @@ def test_creating_twice(url: str) -> None:
 
 
 def test_tournaments_share_a_storage(url: str) -> None:
-    with create(url) as one, Tournament.create("other", rankers=["x", "y"], storage=url, seed=2) as two:
+    with create(url) as one, LocalTournament.create("other", rankers=["x", "y"], storage=url, seed=2) as two:
         for query in ("a", "b"):
             assert one.tell(one.ask(query), FIRST).status == two.tell(two.ask(query), TIE).status == "accepted"
         assert [event.body["outcome"] for event in two.journal() if event.kind == "told"] == ["tie", "tie"]
         assert same_as_replay(one)
         assert same_as_replay(two)
-    with pytest.raises(rd.UnknownTournament, match=r"no tournament 'third' in sqlite.*, which has other, search"):
-        Tournament.open("third", storage=url)
+    with pytest.raises(rd.UnknownTournament, match=r"no tournament 'third' in sqlite.*; it has other, search"):
+        LocalTournament.open("third", storage=url)
 
 
 @pytest.mark.parametrize(
@@ -696,7 +696,7 @@ def test_a_forgotten_tournament_is_closed(url: str) -> None:
     t = create(url)
     t.ask("a")
     del t
-    with Tournament.open("search", storage=url) as t:
+    with LocalTournament.open("search", storage=url) as t:
         assert t.counts.issued == 1
 
 
@@ -721,15 +721,15 @@ class Failing(rd.Bandit):
 def test_a_bandit_that_fails_stops_the_tournament_and_nothing_is_wrong(
     url: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with create(url, bandit="live.test_tournament:Failing") as t:
+    with create(url, bandit="live.test_local_tournament:Failing") as t:
         duels = [t.ask(f"q{n}") for n in range(3)]
         for query in ("q3", "q4"):
             duel = t.ask(query)
             assert (duel.id, duel.first, duel.serve, duel.why) == (None, "bm25", "baseline", "failed")
         assert "the bandit has failed, the baseline is served: ZeroDivisionError()" in caplog.text
         assert t.tell(duels[0], FIRST).status == "accepted"  # durable, and learnt when it is opened again
-    monkeypatch.setattr("live.test_tournament.Failing.broken", False)  # the class that bandit_from has imported
-    with Tournament.open("search", storage=url) as t:
+    monkeypatch.setattr("live.test_local_tournament.Failing.broken", False)  # the class that bandit_from has imported
+    with LocalTournament.open("search", storage=url) as t:
         assert [t.ask(f"q{n}") for n in range(3)] == duels
         assert t._state.bandit.told == 1
         assert t.tell(t.ask("q3"), FIRST).status == "accepted"

@@ -1,0 +1,6 @@
+import numpy as np
+import numpy.typing as npt
+
+class PairTable:
+    def table(self) -> npt.NDArray[np.int64]: ...
+    def load(self, table: npt.NDArray[np.int64]) -> None: ...

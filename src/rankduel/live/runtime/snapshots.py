@@ -1,0 +1,45 @@
+"""Snapshots: when the state of a tournament is stored, so that opening it replays few events."""
+
+import logging
+import threading
+
+from rankduel.live.runtime.state import State
+from rankduel.live.storage.contract import Storage
+
+__all__ = ["SNAPSHOT_INTERVAL_EVENTS", "SnapshotTaker"]
+
+SNAPSHOT_INTERVAL_EVENTS = 50_000  # the most that opening has to replay, in less than half a second
+_log = logging.getLogger("rankduel")
+
+
+class SnapshotTaker:
+    """Takes snapshots of one tournament. `last_event` is the event of the last snapshot that is stored."""
+
+    def __init__(self, name: str, storage: Storage, state: State, lock: threading.RLock, last_event: int) -> None:
+        self.failure: Exception | None = None  # of the last attempt
+        self._name, self._storage, self._state, self._lock = name, storage, state, lock
+        self._last_event = last_event
+
+    def take_if_due(self) -> None:
+        """Take a snapshot if `SNAPSHOT_INTERVAL_EVENTS` events have come since the last one."""
+        if self._state.number - self._last_event >= SNAPSHOT_INTERVAL_EVENTS:
+            self.take_snapshot()
+
+    def take_snapshot(self) -> None:
+        """Store the state as it is now, if this process leads and there is a new event.
+
+        All that a snapshot saves is replay. So a failure is noted, and it is tried again after a tenth of the interval.
+        """
+        if self._state.number == self._last_event:
+            return
+        self._last_event = self._state.number
+        try:
+            if self._storage.leads(self._name):
+                with self._lock:
+                    snapshot = self._state.to_snapshot()
+                self._storage.write_snapshot(self._name, snapshot)
+                self.failure = None
+        except Exception as error:
+            self._last_event -= SNAPSHOT_INTERVAL_EVENTS - SNAPSHOT_INTERVAL_EVENTS // 10
+            self.failure = error
+            _log.warning("%s: no snapshot was written: %s", self._name, error)

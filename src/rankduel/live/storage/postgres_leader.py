@@ -1,0 +1,56 @@
+"""Leader election on PostgreSQL: of all processes that have a tournament open, one holds its advisory lock.
+
+The leader resolves duels, lets them expire, checks guardrails and writes snapshots. The lock ends with its connection,
+so another process takes over when a leader is killed or cut off. A leader that hangs says nothing on its connection,
+and the database cuts it after 10 s.
+"""
+
+from hashlib import blake2b
+from typing import Any
+
+from rankduel.errors import StorageError
+from rankduel.live.storage.postgres_connection import Connection, ReconnectingConnection, psycopg
+
+__all__ = ["LeaderElection"]
+
+_SILENT_LEADER_SECONDS = 10.0  # after which a leader that hangs is cut off: it checks its lock four times a second
+_TRY_LOCK = "SELECT pg_try_advisory_lock($1)"
+_UNLOCK = "SELECT pg_advisory_unlock($1)"
+
+
+class LeaderElection:
+    """The tournaments that this process leads, by advisory locks on a connection of their own."""
+
+    def __init__(self, address: dict[str, Any]) -> None:
+        self._connection = ReconnectingConnection(address, idle_timeout_seconds=_SILENT_LEADER_SECONDS)
+        self.led: dict[str, Connection] = {}  # the tournaments that this process leads, by which connection
+        self._resigned: set[str] = set()  # those that it should not lead any more
+
+    def leads(self, tournament: str) -> bool:
+        """Whether this process is the leader of a tournament; it becomes the leader if there is none."""
+        try:
+            with self._connection.lock:
+                connection = self._connection.checked()  # the locks of a connection that was cut are gone
+                for name in list(self._resigned):
+                    self._resigned.discard(name)
+                    if self.led.pop(name, None) is connection:
+                        connection.execute(_UNLOCK, (_lock_number(name),))
+                if self.led.get(tournament) is not connection:
+                    if connection.execute(_TRY_LOCK, (_lock_number(tournament),)).fetchone() != (True,):
+                        return False
+                    self.led[tournament] = connection
+                return True
+        except (psycopg.Error, StorageError):
+            return False
+
+    def resign(self, tournament: str) -> None:
+        """Let another process lead. This happens when `leads` is called next: callers of this may hold any lock."""
+        self._resigned.add(tournament)
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+def _lock_number(tournament: str) -> int:
+    """The number of the advisory lock of a tournament."""
+    return int.from_bytes(blake2b(tournament.encode(), key=b"rankduel", digest_size=8).digest(), "big", signed=True)

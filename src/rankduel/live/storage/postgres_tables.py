@@ -1,0 +1,100 @@
+"""The tables of a PostgreSQL storage: created once, checked at each start, migrated by `rankduel storage upgrade`."""
+
+import logging
+import secrets
+from collections.abc import Mapping
+
+from rankduel.errors import StorageError
+from rankduel.live.storage.postgres_connection import (
+    LONG_LOCK_SECONDS,
+    Connection,
+    connect,
+    parse_address,
+    psycopg,
+    public_address,
+    said,
+)
+from rankduel.live.storage.schema import SCHEMA, tables
+
+__all__ = ["migrate", "prepare_tables"]
+
+_TABLES = tables(
+    id="BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+    int="BIGINT",
+    float="DOUBLE PRECISION",
+    bytes="BYTEA",
+    text='TEXT COLLATE "C"',  # the order of SQLite, whatever the language of the database
+    clustered="",
+)
+_CREATION_LOCK = 0x52414E4B  # "RANK": the advisory lock of the process that makes or migrates the tables
+_SCHEMA_OF_TABLES = "SELECT value FROM facts WHERE name = 'schema'"
+_log = logging.getLogger("rankduel")
+
+
+def prepare_tables(connection: Connection, url: str, *, make: bool) -> None:
+    """Make the tables of a new database; refuse those of another version."""
+    ((encoding, there),) = connection.execute(
+        "SELECT current_setting('server_encoding'), to_regclass('rankduel.facts') IS NOT NULL"
+    )
+    if encoding != "UTF8":
+        raise StorageError(f"{url} has the encoding {encoding}: make a database with ENCODING 'UTF8'")
+    if not there:
+        if not make:
+            raise StorageError(f"no storage at {url}")
+        _make(connection)
+    schema = _schema(connection)
+    if schema != SCHEMA:
+        advice = "install a newer one" if schema > SCHEMA else "run `rankduel storage upgrade`"
+        raise StorageError(f"{url} has schema {schema}, this version of rankduel reads {SCHEMA}: {advice}")
+    if connection.execute("SHOW fsync").fetchone() != ("on",):
+        _log.warning("%s runs with fsync off: what is acknowledged may be lost when its machine fails", url)
+    if make and connection.execute("SHOW data_checksums").fetchone() != ("on",):
+        _log.warning("%s runs without data checksums: damage on its disk may stay unnoticed", url)
+
+
+def _make(connection: Connection) -> None:
+    """The tables, unless another process makes them at the same moment."""
+    with connection.transaction():
+        connection.execute(f"SET LOCAL lock_timeout = {round(1000 * LONG_LOCK_SECONDS)}")
+        connection.execute("SELECT pg_advisory_xact_lock($1)", (_CREATION_LOCK,))
+        ((schema, there),) = connection.execute(
+            "SELECT to_regnamespace('rankduel') IS NOT NULL, to_regclass('rankduel.facts') IS NOT NULL"
+        )
+        if there:
+            return
+        if not schema:
+            connection.execute("CREATE SCHEMA rankduel")
+        connection.execute(_TABLES)
+        facts = {"schema": str(SCHEMA), "secret": secrets.token_hex(32)}
+        for fact in facts.items():
+            connection.execute("INSERT INTO facts VALUES ($1, $2)", fact)
+
+
+def migrate(url: str, steps: Mapping[int, str]) -> tuple[int, int]:
+    """Bring the tables from their schema to that of this version, each step a transaction; from which to which."""
+    address = parse_address(url)
+    shown = public_address(address)
+    try:
+        with connect(address) as connection:
+            connection.execute("SET statement_timeout = 0")
+            ((there,),) = connection.execute("SELECT to_regclass('rankduel.facts') IS NOT NULL")
+            if not there:
+                raise StorageError(f"no storage at {shown}")
+            before = _schema(connection)
+            if before > SCHEMA:
+                raise StorageError(f"{shown} has schema {before}, this version of rankduel knows {SCHEMA} at most")
+            for schema in range(before, SCHEMA):
+                if schema not in steps:
+                    raise StorageError(f"{shown} has schema {schema}, from which there is no way to {SCHEMA}")
+                with connection.transaction():
+                    connection.execute("SELECT pg_advisory_xact_lock($1)", (_CREATION_LOCK,))
+                    if _schema(connection) == schema:  # nobody else has done it meanwhile
+                        connection.execute(steps[schema].encode())
+                        connection.execute("UPDATE facts SET value = $1 WHERE name = 'schema'", (str(schema + 1),))
+    except psycopg.Error as error:
+        raise StorageError(f"cannot upgrade {shown}: {said(error)}") from error
+    return before, SCHEMA
+
+
+def _schema(connection: Connection) -> int:
+    return int(connection.execute(_SCHEMA_OF_TABLES).fetchall()[0][0])
