@@ -138,7 +138,7 @@ def test_two_servers_cannot_have_one_file_or_one_port(tmp_path: Path) -> None:
         assert f"cannot listen to 127.0.0.1:{server.port}" in third.lines[-1]
     several = Server(f"sqlite:///{tmp_path}/duels.db", processes=2)
     assert several.wait() != 0
-    assert "processes must be 1 with SQLite" in several.lines[-1]
+    assert "one process owns a SQLite file" in several.lines[-1]
 
 
 @pytest.mark.slow

@@ -39,7 +39,7 @@ def serve(storage: str, host: str = "127.0.0.1", port: int = 8080, **settings: A
     """
     chosen = ServiceSettings(host=host, port=port, **settings)
     if chosen.processes > 1 and storage.startswith("sqlite:"):
-        raise ValueError(f"processes must be 1 with SQLite, whose file one process owns, got {chosen.processes}")
+        raise ValueError(f"processes must be 1, got {chosen.processes}: one process owns a SQLite file")
     _prepare()
     if chosen.processes > 1:
         _serve_many(storage, chosen)
