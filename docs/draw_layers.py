@@ -123,7 +123,9 @@ def graph_of(package: str, found: Edges) -> Graph:
     }
     pairs = {(part_of(a, package, algorithms), part_of(b, package, algorithms)) for a, b in found}
     edges = {(a, b) for a, b in pairs if a is not None and b is not None and a != b}
-    edges -= {(a, b) for a, b in edges if a in below(b, edges)}  # of a circle, no arrow is drawn
+    circles = sorted((a, b) for a, b in edges if a in below(b, edges))
+    if circles:
+        raise ValueError(f"{package} imports in circles, expected layers: {circles}")
     folder = PACKAGE.joinpath(*package.split(".")[1:])
     inner = {path.parent.name for path in folder.glob("*/__init__.py")}
     modules = {path.stem for path in folder.iterdir() if path.suffix in (".py", ".pyx", ".pxd")}
