@@ -1,4 +1,4 @@
-"""Where tournaments are kept: what can be written, what a storage must be able to do, and how it is found."""
+"""The storage contract: the entries that can be written, what a storage must do, and how its address is opened."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -55,7 +55,7 @@ class Show(NamedTuple):
 
 
 class Tell(NamedTuple):
-    """An outcome, or None where there is nothing to learn. The result is `Told`."""
+    """An outcome, or None where there is nothing to learn. The result is a `TellResult`."""
 
     session: int
     number: int

@@ -49,10 +49,12 @@ STATEMENTS = Statements(
         f"SELECT {', '.join(_DUEL_ROW)} FROM json_populate_recordset(NULL::duels, $1) ON CONFLICT DO NOTHING",
         _DUEL_ROW,
     ),
+    # An upsert that never inserts: it finds each row by the primary key, whatever the statistics say.
     update_duels=BulkWrite(
-        "UPDATE duels SET state = new.state, outcome = new.outcome, page = new.page "
-        "FROM json_populate_recordset(NULL::duels, $1) AS new "
-        "WHERE duels.tournament = new.tournament AND duels.session = new.session AND duels.number = new.number",
+        f"INSERT INTO duels ({', '.join(_DUEL_ROW)}) "
+        f"SELECT {', '.join(_DUEL_ROW)} FROM json_populate_recordset(NULL::duels, $1) "
+        "ON CONFLICT (tournament, session, number) DO UPDATE "
+        "SET state = excluded.state, outcome = excluded.outcome, page = excluded.page",
         _DUEL_ROW,
     ),
     insert_events=BulkWrite(

@@ -12,6 +12,9 @@ An ask and a tell pass four layers that batch, from the request to the disk. Eac
 4. Rows of one SQL statement (`_ROWS_PER_STATEMENT` in `sqlite.py`, JSON lists in `postgres_statements.py`): each
    statement costs as much as several rows, and on PostgreSQL a round trip.
 
+Measured on SQLite with two shared cores, one layer off at a time: 32 threads that wait for each of their tells made
+2,600 duels a second, 1,270 without the wait of 1 ms, and 250 with a commit for each put. In groups of 100, an ask and a
+tell took 178,000 instructions, 211,000 without pending asks, and 208,000 with one row per statement.
 """
 
 import os
