@@ -19,7 +19,7 @@ Path(__file__).with_name("imported").touch()
 class Greedy(rd.Bandit):
     def __init__(self, n_arms, *, seed=None):
         super().__init__(n_arms, seed=seed)
-        self.wins = self.take_snapshot("wins", [0] * n_arms)
+        self.wins = self.keep("wins", [0] * n_arms)
     def pick(self):
         return int(self.wins.argmax()), int(self.random.integers(self.n_arms))
     def update(self, first, second, outcome):

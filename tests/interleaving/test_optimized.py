@@ -7,7 +7,7 @@ import pytest
 
 from rankduel import Outcome
 from rankduel.interleaving import OptimizedInterleaving
-from rankduel.interleaving.allowed import allowed, credits_of, plan, sensitivity
+from rankduel.interleaving.optimized_plan import allowed, credits_of, plan, sensitivity
 
 ABCD, BDCA = (0, 1, 2, 3), (1, 3, 2, 0)
 

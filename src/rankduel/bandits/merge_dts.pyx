@@ -81,7 +81,7 @@ cdef class MergeDTS(Merging):
     cdef int sample_tournament(self, const batch_t *batch) noexcept nogil:
         """Algorithm 2. Only whether theta_ij > 1/2 matters, so one random byte per pair is drawn against its odds.
 
-        PairTable lie as in a round robin: row d holds the pairs (i, i + d mod n), so that a row is 16 independent draws.
+        Pairs lie as in a round robin: row d holds the pairs (i, i + d mod n), so that a row is 16 independent draws.
         """
         cdef int n = batch.size, stride = lanes(n), d, start, k, best, ties, chosen = 0
         cdef int16_t *won = self.scores  # as first of a pair

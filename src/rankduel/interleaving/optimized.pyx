@@ -10,7 +10,7 @@ from rankduel.randomness.draws cimport uniform
 from rankduel.rankings.ranked cimport ranked_t, ties_t
 
 from rankduel.errors import brief
-from rankduel.interleaving.allowed import CREDITS, plan
+from rankduel.interleaving.optimized_plan import CREDITS, plan
 
 cdef double TIED = 1e-9  # worths are fractions: sums of them that should be 0 miss it by much less than this
 

@@ -20,9 +20,9 @@ from rankduel.live.rules.signals import Clicks, Shown, Signal
 from rankduel.live.rules.validation import MAX_NAME_CHARACTERS, as_list, brief, check_name, some_of
 from rankduel.live.runtime.issuing import DuelIssuer
 from rankduel.live.runtime.maintenance import Maintenance
+from rankduel.live.runtime.recording import ResultRecorder
 from rankduel.live.runtime.runtime import TournamentRuntime
 from rankduel.live.runtime.state import load_state
-from rankduel.live.runtime.telling import ResultRecorder
 from rankduel.live.settings import DAY, Settings, check_new, check_same, check_window, checked_dials, new_settings
 from rankduel.live.storage.contract import Change, Created, Opened, Storage, TellResult, Void
 from rankduel.live.storage.open_storages import acquire, release, schedule_maintenance

@@ -8,7 +8,8 @@ import pytest
 
 from rankduel.bandits import REGISTRY
 from rankduel.live.rules.events import Event
-from rankduel.live.runtime.state import _COIN, State
+from rankduel.live.runtime.sides import SideCoin
+from rankduel.live.runtime.state import State
 from rankduel.live.settings import Settings
 from rankduel.types import Outcome
 
@@ -41,7 +42,7 @@ def played(bandit: str, *, told_as_shown: bool = False) -> tuple[State, int, int
 
 def without_a_coin() -> AbstractContextManager[object]:
     """Users see the sides of the bandit."""
-    return patch.object(State, "_luck", lambda self, id: _COIN)
+    return patch.object(SideCoin, "flip", lambda self, id: (False, 0))
 
 
 def far_from_even(first: int, second: int) -> bool:

@@ -34,7 +34,7 @@ cdef class PairTable:
         return 0
 
     cdef meeting_t *find_or_insert(self, int i, int j, const uint8_t *gone, int32_t *lead) except NULL nogil:
-        """The meeting of two arms, made if they have not met. PairTable of `gone` arms may be forgotten here, but for who won
+        """The meeting of two arms, made if they have not met. Pairs of `gone` arms may be forgotten here, but for who won
         them: `lead` of each arm is the pairs won less the pairs lost, of those forgotten."""
         cdef uint64_t key = key_of(i, j)
         cdef int64_t at = probe(self, key)

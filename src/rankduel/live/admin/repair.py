@@ -15,8 +15,8 @@ from rankduel.live.runtime.state import State
 from rankduel.live.settings import Settings
 from rankduel.live.storage.contract import storage_at
 from rankduel.live.storage.schema import text
+from rankduel.live.storage.shared_statements import EVENTS_AFTER
 from rankduel.live.storage.sql import SqlStorage
-from rankduel.live.storage.statements import EVENTS_AFTER
 
 __all__ = ["repair"]
 

@@ -141,7 +141,7 @@ class Attribution:
         page = {str(document): document for document in shown.documents}
         clicks: dict[str, set[Hashable]] = {}
         counted = orphans = hasty = late = 0
-        for signal, stay in _with_stays(_once(signals), issued + self.window):
+        for signal, stay in _with_dwell_times(_once(signals), issued + self.window):
             if signal.action not in weights:
                 continue
             if stay is None:
@@ -170,8 +170,8 @@ def _once(signals: Iterable[Signal]) -> list[Signal]:
     return list(unique.values())
 
 
-def _with_stays(signals: list[Signal], end: float) -> Iterator[tuple[Signal, float | None]]:
-    """Each signal, the last first, with the seconds for which its document had the user; None if it is after the end.
+def _with_dwell_times(signals: list[Signal], end: float) -> Iterator[tuple[Signal, float | None]]:
+    """Each signal, the last first, with the seconds for which its document had the user; None if the signal is late.
 
     `signals` are in the order of time. At one time there is no next signal: all of these were left at once.
     """

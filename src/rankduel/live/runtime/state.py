@@ -4,13 +4,13 @@ import json
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
-from hashlib import blake2b
 from itertools import islice
 from typing import Any, Self
 
 from rankduel.bandits import Bandit, stored_bandit
 from rankduel.errors import BrokenTournament, SnapshotError, StorageError
 from rankduel.live.rules.events import Event
+from rankduel.live.runtime.sides import SideCoin
 from rankduel.live.settings import DIALS, Settings
 from rankduel.live.storage.contract import Snapshot, Storage
 from rankduel.randomness import bit_generator, subseed
@@ -18,8 +18,6 @@ from rankduel.types import Duel, Outcome
 
 __all__ = ["State", "load_state"]
 
-_SEEDS = 2**48 - 1
-_COIN = 2**48
 _SCHEMA = 1  # of what a snapshot holds beside the bandit
 Odds = tuple[float, float] | None  # of the two sides to be chosen, where the bandit must know
 _OUTCOMES = {  # as it was told, and as it is where the sides were swapped
@@ -44,7 +42,7 @@ class State:
         self.time = 0.0  # of the last event
         self.wins: dict[tuple[int, int], int] = {}  # of the first over the second
         self.ties: dict[tuple[int, int], int] = {}  # the smaller arm first
-        self._keyed = blake2b(key=subseed(settings.seed, "luck").to_bytes(16, "little"), digest_size=7)
+        self._side_coin = SideCoin(settings.seed)
 
     @classmethod
     def replay(cls, events: Iterable[Event]) -> Self:
@@ -76,24 +74,14 @@ class State:
         It changes nothing that is learnt.
         """
         _, first, second, odds = self.bandit.propose()
-        luck = self._luck(id)
-        if luck & _COIN:
-            return first, second, odds, luck & _SEEDS
-        return second, first, odds and odds[::-1], luck & _SEEDS
+        swapped, seed = self._side_coin.flip(id)
+        if swapped:
+            return second, first, odds and odds[::-1], seed
+        return first, second, odds, seed
 
     def seed_of(self, id: str) -> int:
-        """What makes the page of a duel; 48 bits, exact in any JSON."""
-        return self._luck(id) & _SEEDS
-
-    def _luck(self, id: str) -> int:
-        """All that chance decides of a duel after the bandit has chosen: the same for the same duel.
-
-        One bit of it is a coin that swaps the sides. So each side wins half of the duels, whatever the bandit and the
-        rankers are; that can be checked.
-        """
-        luck = self._keyed.copy()
-        luck.update(id.encode())
-        return int.from_bytes(luck.digest(), "little")
+        """The seed that makes the page of a duel; 48 bits, exact in any JSON."""
+        return self._side_coin.flip(id)[1]
 
     def apply(self, event: Event) -> None:
         """Take in one event."""
@@ -123,11 +111,11 @@ class State:
     def _tell(self, body: dict[str, Any]) -> None:
         first, second, told = body["first"], body["second"], body["outcome"]
         odds = tuple(body["propensity"]) if "propensity" in body else None
-        outcome, swapped = _OUTCOMES[told]
-        if self._luck(body["duel"]) & _COIN:
-            self.bandit.adopt(Duel(self.bandit.told + 1, first, second, odds), outcome)
+        outcome, opposite = _OUTCOMES[told]
+        if self._side_coin.flip(body["duel"])[0]:  # the bandit learns by the sides that it chose
+            self.bandit.adopt(Duel(self.bandit.told + 1, second, first, odds and odds[::-1]), opposite)
         else:
-            self.bandit.adopt(Duel(self.bandit.told + 1, second, first, odds and odds[::-1]), swapped)
+            self.bandit.adopt(Duel(self.bandit.told + 1, first, second, odds), outcome)
         if told == "tie":
             pair = (first, second) if first < second else (second, first)
             self.ties[pair] = self.ties.get(pair, 0) + 1

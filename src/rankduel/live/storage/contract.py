@@ -164,7 +164,10 @@ class KeyRow(NamedTuple):
 
 
 class Storage(Protocol):
-    """A durable place. The journal is the truth for the bandit, the duels are that for who may still be told."""
+    """The contract of a storage. A SQL backend subclasses `SqlStorage` and implements only what `Database` leaves open.
+
+    The journal decides what the bandit has learnt; the duels decide which outcomes are still accepted.
+    """
 
     shared: bool  # whether other processes write to it, too
     secret: bytes  # that signs tickets
@@ -203,7 +206,7 @@ class Storage(Protocol):
         """Duels that were shown, not told, and issued at that time or before."""
 
     def overdue(self, tournament: str, time: float) -> bool:
-        """Whether a `ExpireDue` would find something."""
+        """Whether an `ExpireDue` would find something."""
 
     def signals(self, tournament: str, session: int, number: int) -> list[SignalRow]:
         """What users did on the page of a duel, in the order of time."""

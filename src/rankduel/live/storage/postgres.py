@@ -25,8 +25,8 @@ from rankduel.live.storage.postgres_leader import LeaderElection
 from rankduel.live.storage.postgres_statements import STATEMENTS, UNLOCKED_TOURNAMENTS
 from rankduel.live.storage.postgres_tables import prepare_tables
 from rankduel.live.storage.schema import text
+from rankduel.live.storage.shared_statements import SECRET, BulkWrite
 from rankduel.live.storage.sql import SqlStorage
-from rankduel.live.storage.statements import SECRET, BulkWrite
 
 __all__ = ["PostgresStorage"]
 

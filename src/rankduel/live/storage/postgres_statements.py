@@ -4,7 +4,7 @@ Rows that are written together are one value, a JSON list of objects by column: 
 many rows there are.
 """
 
-from rankduel.live.storage.statements import DUEL_COLUMNS, JOURNAL_COLUMNS, SIGNAL_COLUMNS, BulkWrite, Statements
+from rankduel.live.storage.shared_statements import DUEL_COLUMNS, JOURNAL_COLUMNS, SIGNAL_COLUMNS, BulkWrite, Statements
 
 __all__ = ["STATEMENTS", "UNLOCKED_TOURNAMENTS"]
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rankduel.errors import StorageError
-from rankduel.live.storage.statements import TOURNAMENT_ID, BulkWrite, Statements
+from rankduel.live.storage.shared_statements import TOURNAMENT_ID, BulkWrite, Statements
 
 __all__ = ["SCHEMA", "Database", "tables", "text"]
 

@@ -9,7 +9,7 @@ from typing import Any
 from rankduel.errors import StorageError
 from rankduel.live.rules.duels import DuelRow
 from rankduel.live.rules.events import Event
-from rankduel.live.storage import statements as sql
+from rankduel.live.storage import shared_statements as sql
 from rankduel.live.storage.contract import Batch, Committed, KeyRow, SignalRow, Snapshot
 from rankduel.live.storage.schema import Database, text
 from rankduel.live.storage.transaction import NON_DURABLE, TournamentTransaction
@@ -124,7 +124,7 @@ class SqlStorage(Database):
         return [DuelRow(*row) for row in rows]
 
     def overdue(self, tournament: str, time: float) -> bool:
-        """Whether a `ExpireDue` would find something."""
+        """Whether an `ExpireDue` would find something."""
         return bool(self.select(sql.ANY_OVERDUE, (self.tournament_id(tournament), time)))
 
     def signals(self, tournament: str, session: int, number: int) -> list[SignalRow]:

@@ -15,11 +15,11 @@ from typing import Any
 
 from rankduel.errors import StorageError
 from rankduel.live.storage.schema import SCHEMA, tables
+from rankduel.live.storage.shared_statements import SECRET, BulkWrite
 from rankduel.live.storage.sql import SqlStorage
 from rankduel.live.storage.sqlite_file_checks import OpenedFiles, check_pages, is_damage
 from rankduel.live.storage.sqlite_statements import STATEMENTS, with_rows
 from rankduel.live.storage.sqlite_wal_checks import log_damage
-from rankduel.live.storage.statements import SECRET, BulkWrite
 
 __all__ = ["OURS", "SqliteStorage", "lock_file"]
 

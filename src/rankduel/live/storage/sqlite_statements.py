@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from rankduel.live.storage.statements import DUEL_COLUMNS, JOURNAL_COLUMNS, SIGNAL_COLUMNS, BulkWrite, Statements
+from rankduel.live.storage.shared_statements import DUEL_COLUMNS, JOURNAL_COLUMNS, SIGNAL_COLUMNS, BulkWrite, Statements
 
 __all__ = ["STATEMENTS", "with_rows"]
 

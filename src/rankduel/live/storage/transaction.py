@@ -9,7 +9,7 @@ from rankduel.errors import StorageError
 from rankduel.live.rules.duels import OPEN, DuelRow, Status, apply_outcome
 from rankduel.live.rules.events import Event
 from rankduel.live.settings import check_new
-from rankduel.live.storage import statements as sql
+from rankduel.live.storage import shared_statements as sql
 from rankduel.live.storage.contract import (
     REFERS_TO_DUEL,
     Change,

@@ -1,4 +1,7 @@
-"""ASGI entry of the service: deadline, host check, errors as problems, request metrics and access log."""
+"""ASGI entry of the service: deadline, host check, errors as problems, request metrics and access log.
+
+`endpoint.py` checks API keys and rate limits, once the path is known.
+"""
 
 import asyncio
 import logging
