@@ -76,7 +76,7 @@ started = time.perf_counter()
 with rd.Tournament.open("bench", storage=sys.argv[1]) as t:
     asked = t.ask("the first query")
     took = time.perf_counter() - started
-    print(f"with {t.counts.told:,} duels, and asked, in {took:.3f} s")
+    print(f"with {t.counts.resolved:,} duels, and asked, in {took:.3f} s")
 """
 
 

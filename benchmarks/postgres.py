@@ -30,7 +30,7 @@ def report(url: str, *, quick: bool) -> None:
             LocalTournament.create(name, rankers=RANKERS, storage=url, seed=1).close()
             rates, waits = played(url, name, kind, seconds, processes)
             with LocalTournament.open(name, storage=url) as t:
-                assert sum(event.kind == "told" for event in t.journal()) == t.counts.told
+                assert sum(event.kind == "resolved" for event in t.journal()) == t.counts.resolved
             print(
                 f"ask and durable tell, {what}, {processes} processes: {sum(rates):,.0f}/s; "
                 f"ask {1e3 * waits[0]:.1f} ms, tell {1e3 * waits[1]:.1f} ms in the median"

@@ -167,7 +167,7 @@ def test_a_locked_tournament_keeps_no_other_one_waiting(both: tuple[str, rd.Tour
     thread.join()
     assert [receipt.status for receipt in waiting] == ["accepted"]
     assert timed(one, "after")[1] is None
-    assert (one.counts.told, two.counts.told) == (1, 5)
+    assert (one.counts.resolved, two.counts.resolved) == (1, 5)
 
 
 def test_a_table_lock_keeps_no_ask_waiting(both: tuple[str, rd.Tournament, rd.Tournament]) -> None:
@@ -205,7 +205,7 @@ def test_many_locked_tournaments_keep_a_free_one_waiting_once(postgres: Postgres
             assert not any(future.done() for future in waiting)
             lock.rollback()
         assert [future.result(30.0)[0].status for future in waiting] == ["accepted"] * 20
-        assert all(t.counts.told == 1 for t in every[:-1])
+        assert all(t.counts.resolved == 1 for t in every[:-1])
 
 
 def test_a_storage_that_hangs_is_not_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -195,7 +195,7 @@ def test_damaged_snapshots_are_not_needed(
             assert "the snapshots are damaged" in str(t.health().maintenance)
             assert t.ask("another one").id is not None
         with opened(path) as t:
-            assert t.counts.told == 1050
+            assert t.counts.resolved == 1050
             assert learnt(State.replay(t.journal())) == learnt(t._state)
         found = list(verify(f"sqlite:///{path}"))
         assert any("snapshots are damaged" in finding.told for finding in found)
@@ -288,7 +288,7 @@ def test_a_file_that_is_brought_back_is_not_trusted(path: Path) -> None:
         path.with_name("renamed").rename(path)
         refused(t, "was removed or renamed")
     with opened(path) as t:
-        assert t.counts.told == 1010
+        assert t.counts.resolved == 1010
         play(t, 10, "y")
 
 
@@ -387,7 +387,7 @@ def test_a_log_that_a_crash_has_cut_short_is_no_damage(killed: Path) -> None:
             killed.write_bytes(file)
             log.write_bytes(content[:-cut] + tail)
             with opened(killed) as t:
-                assert t.counts.told == 39
+                assert t.counts.resolved == 39
 
 
 def test_the_log_is_emptied_when_nobody_writes(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -459,7 +459,7 @@ def test_a_process_that_is_killed_often_has_snapshots(tmp_path: Path, monkeypatc
 
     monkeypatch.setattr(State, "apply", counted)
     with LocalTournament.open("search", storage=url) as t:
-        assert t.counts.told == 135
+        assert t.counts.resolved == 135
         assert [snapshot.number for snapshot in t.storage.snapshots("search")] == [101]
     assert replayed == list(range(102, 137))
 

@@ -109,13 +109,13 @@ def poison(url: str, name: str, kind: str, body: str) -> int:
         ((owner, number, time),) = file.execute("SELECT id, number, time FROM tournaments WHERE name = ?", (name,))
         file.execute("INSERT INTO journal VALUES (?, ?, ?, ?, ?)", (owner, number + 1, time, kind, body))
         file.execute("UPDATE tournaments SET number = number + 1 WHERE id = ?", (owner,))
-        if kind == "told" and body.startswith("{"):
+        if kind == "resolved" and body.startswith("{"):
             told = json.loads(body)
             session, _, duel = told["duel"].partition("-")
-            row = owner, int(session), int(duel), told["first"], told["second"], time, time + 60, "told", "first"
+            row = owner, int(session), int(duel), told["first"], told["second"], time, time + 60, "resolved", "first"
             columns = "tournament, session, number, first, second, issued, expires, state, outcome"
             file.execute(f"INSERT INTO duels ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
-            for counter in ("issued", "told", "outcome first"):
+            for counter in ("issued", "resolved", "outcome first"):
                 file.execute(
                     "UPDATE counters SET value = value + 1 WHERE tournament = ? AND name = ?", (owner, counter)
                 )
@@ -123,8 +123,8 @@ def poison(url: str, name: str, kind: str, body: str) -> int:
 
 
 POISONS = {
-    "ranker": ("told", '{"duel":"9-1","first":3,"second":0,"outcome":"first"}'),
-    "outcome": ("told", '{"duel":"9-1","first":1,"second":0,"outcome":"fifth"}'),
+    "ranker": ("resolved", '{"duel":"9-1","first":3,"second":0,"outcome":"first"}'),
+    "outcome": ("resolved", '{"duel":"9-1","first":1,"second":0,"outcome":"fifth"}'),
     "text": ("configured", '{"share": 0.5'),
     "kind": ("danced", "{}"),
     "retired": ("retired", '{"ranker":"nobody","by":"","reason":""}'),
@@ -169,7 +169,7 @@ def test_repair_sets_the_event_aside(poisoned: str, capsys: pytest.CaptureFixtur
     assert main(["storage", "verify", "--repair", "--storage", poisoned]) == 0
     assert "was set aside" in capsys.readouterr().out
     with begin(poisoned, "sick") as t:
-        assert t.counts.told == 5
+        assert t.counts.resolved == 5
         assert t.ask().serve == "duel"
         (aside,) = (event for event in t.audit() if event.kind == "quarantined")
         assert aside.body["by"] == "rankduel storage verify --repair"

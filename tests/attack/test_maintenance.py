@@ -93,7 +93,7 @@ def test_a_duel_that_cannot_be_resolved_fails_alone(
         for _ in range(5):
             t.run_maintenance()
         counts = t.counts
-        assert (counts.told, counts.failed, counts.in_flight) == (2, 1, 0)
+        assert (counts.resolved, counts.failed, counts.in_flight) == (2, 1, 0)
         assert "failure" in (t.duels(limit=2)[1].page or "")
         assert t.health().maintenance is None  # the duel has failed, not maintenance
         assert t.tell(duels[1], rd.Outcome.FIRST).status == "late"

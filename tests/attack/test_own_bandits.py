@@ -60,7 +60,7 @@ def test_an_allowed_class_is_imported(stored: str, monkeypatch: pytest.MonkeyPat
     """RANKDUEL_BANDITS names the classes that a storage may use."""
     monkeypatch.setenv(ALLOWED, "another:One, their_bandits:Greedy")
     with Tournament.open("site", storage=stored) as t:
-        assert t.counts.told == 5
+        assert t.counts.resolved == 5
 
 
 def test_another_class_of_an_allowed_module_is_not(stored: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,7 +74,7 @@ def test_a_class_that_is_imported_already_is_used(stored: str) -> None:
     """A program that has imported the class opens its tournaments as before, from the snapshot too."""
     __import__("their_bandits")
     with Tournament.open("site", storage=stored) as t:
-        assert t.counts.told == 5
+        assert t.counts.resolved == 5
 
 
 def test_what_is_no_bandit_is_not_called(stored: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -68,7 +68,7 @@ SOUND: dict[str, Any] = {  # by the end of the address
         "next": None,
     },
     "/timeline": {
-        "departures": [{"ranker": "ltr", "told": 9, "by": None, "evidence": 2.5, "left": 1}],
+        "departures": [{"ranker": "ltr", "resolved": 9, "by": None, "evidence": 2.5, "left": 1}],
         "next": None,
     },
     "/preferences": {"pairs": [MEETING], "next": None},

@@ -88,7 +88,7 @@ def test_from_nothing_to_a_service(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         play(service, 30)
         here, there = (ok("tournaments", "show", "home", "--json", *where, cwd=tmp_path) for where in ((), at))
         assert json.loads(here) == json.loads(there)
-        assert json.loads(here)["counts"]["told"] == 30
+        assert json.loads(here)["counts"]["resolved"] == 30
         for what in ("journal", "duels", "battles", "leaderboard"):
             exports = [ok("tournaments", "export", "home", "--what", what, *where, cwd=tmp_path) for where in ((), at)]
             assert without_secrets(exports[0]) == without_secrets(exports[1])
@@ -156,7 +156,7 @@ def test_create_with_everything(folder: Path) -> None:
 
 def test_tables(folder: Path) -> None:
     lines = ok("tournaments", "list", cwd=folder).splitlines()
-    assert lines[0].split() == ["name", "status", "rankers", "left", "champion", "winner", "issued", "told"]
+    assert lines[0].split() == ["name", "status", "rankers", "left", "champion", "winner", "issued", "resolved"]
     assert lines[1].split()[:4] == ["home", "running", "2", "2"]
     assert lines[1].split()[-2:] == ["45", "40"]
     shown = ok("tournaments", "show", "home", "--limit", "1", cwd=folder)
@@ -177,7 +177,7 @@ def test_exports(folder: Path) -> None:
     assert {row["model_a"] for row in battles} <= {"bm25", "'=ltr"}  # no spreadsheet runs it
     duels = [json.loads(line) for line in export("--what", "duels").splitlines()]
     assert len({duel["duel"] for duel in duels}) == 45
-    assert sum(duel["state"] == "told" for duel in duels) == 40
+    assert sum(duel["state"] == "resolved" for duel in duels) == 40
     standings = [json.loads(line) for line in export("--what", "leaderboard").splitlines()]
     assert sum(line["wins"] for line in standings) == 40
     assert export("--out", "journal.ndjson") == ""

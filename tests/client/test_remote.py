@@ -50,7 +50,7 @@ def play(t: Tournament) -> list[object]:
     click = Signal("q 12", "click", str(pages[12].documents[0]), 1, time(), None, "e-1")
     seen += t.observe([Shown("q 12", pages[12]), click, click, click._replace(query_id="nobody's")])
     t.void(duels[11], "a robot")
-    with pytest.raises(ValueError, match="learnt already"):
+    with pytest.raises(ValueError, match="resolved already"):
         t.void(duels[0])
     t.pause("a release")
     paused = t.ask("q new")
@@ -91,7 +91,7 @@ def test_remote_is_as_local(service: str, tmp_path: Path) -> None:
         there = play(t)
     assert there == here
     with rd.Tournament.open("search", storage=service) as t:
-        assert (t.status, t.counts.told) == ("stopped", 11)
+        assert (t.status, t.counts.resolved) == ("stopped", 11)
     assert "search" in names_at(service)
 
 
@@ -190,7 +190,7 @@ def test_a_search_application(service: str) -> None:
         assert counters.accepted + counters.told_late + counters.duplicate == 800
         assert counters.accepted >= 200
     with rd.Tournament.open("shop", storage=service) as t:
-        assert (t.counts.issued, t.counts.told) == (200, 200)
+        assert (t.counts.issued, t.counts.resolved) == (200, 200)
 
 
 def test_the_ten_lines_of_the_page(service: str, tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def test_the_ten_lines_of_the_page(service: str, tmp_path: Path) -> None:
     assert "http://127.0.0.1:8080" in lines
     with rd.Tournament.create("home-search", storage=service, rankers=RANKERS) as t:
         exec(lines.replace("http://127.0.0.1:8080", service).replace('baseline="bm25"', "deadline=5"), {})
-        assert (t.counts.issued, t.counts.told) == (1, 1)
+        assert (t.counts.issued, t.counts.resolved) == (1, 1)
 
 
 @pytest.mark.slow
@@ -222,7 +222,7 @@ def test_a_restart_of_the_service(tmp_path: Path, end: signal.Signals) -> None:
         assert client.counters.retries > 0
     client.close()
     with rd.Tournament.open("search", storage=url) as t:
-        assert t.counts.told == 50
+        assert t.counts.resolved == 50
     assert {finding.level for finding in verify(url)} == {"ok"}
 
 

@@ -52,16 +52,16 @@ def test_everything_acknowledged_is_there_once(killed: tuple[str, dict[str, str]
     url, acknowledged = killed
     with LocalTournament.open("site", storage=url) as t:
         events = list(t.journal())
-        told = {event.body["duel"]: event.body["outcome"] for event in events if event.kind == "told"}
+        told = {event.body["duel"]: event.body["outcome"] for event in events if event.kind == "resolved"}
         kinds = Counter(event.kind for event in events)
         assert acknowledged.items() <= told.items()
-        assert len(told) == kinds["told"] == t.counts.told
+        assert len(told) == kinds["resolved"] == t.counts.resolved
         assert t._issuer._session == KILLS + 1
         for duel, outcome in list(acknowledged.items())[::50]:
             receipt = t.tell(duel, Outcome.FIRST)
             assert receipt.outcome is Outcome(outcome)
             assert receipt.status == ("duplicate" if outcome == "first" else "conflict")
-        assert t.counts.told == kinds["told"]
+        assert t.counts.resolved == kinds["resolved"]
 
 
 def test_replay_and_snapshots_give_the_same_bandit(killed: tuple[str, dict[str, str]]) -> None:
@@ -79,6 +79,6 @@ def test_the_index_of_duels_is_that_of_the_journal(killed: tuple[str, dict[str, 
         indexed = dict(file.execute("SELECT state, count(*) FROM duels GROUP BY state"))
         kinds = dict(file.execute("SELECT kind, count(*) FROM journal GROUP BY kind"))
         counters = dict(file.execute("SELECT name, value FROM counters"))
-    assert indexed["told"] == kinds["told"] == counters["told"]
+    assert indexed["resolved"] == kinds["resolved"] == counters["resolved"]
     assert sum(indexed.values()) == counters["issued"]
     file.close()

@@ -60,7 +60,7 @@ def test_a_view_has_the_numbers_of_the_tournament(t: LocalTournament) -> None:
     assert dict(zip(view.names, view.records.tolist(), strict=True)) == stands
     assert {line.ranker: [line.wins, line.losses, line.ties] for line in leaderboard(view)} == stands
     play(t, 500, TRUE.tolist(), seed=9)
-    assert t.view().told == view.told + 500
+    assert t.view().resolved == view.resolved + 500
 
 
 @pytest.mark.parametrize("tolerance", [None, 0.05])
@@ -74,7 +74,7 @@ def test_a_ranker_goes_when_the_evidence_is_enough(tmp_path: Path, tolerance: fl
             before = view
             assert before.evidence is not None
             assert before.evidence.max() < before.enough
-            play(t, 1, TRUE.tolist(), seed=before.told)
+            play(t, 1, TRUE.tolist(), seed=before.resolved)
             view = t.view()
         (gone,) = set(before.alive) - set(view.alive)
         assert view.evidence is not None
@@ -82,12 +82,12 @@ def test_a_ranker_goes_when_the_evidence_is_enough(tmp_path: Path, tolerance: fl
 
 
 def test_the_audit_is_the_journal_without_outcomes(t: LocalTournament) -> None:
-    others = [event for event in t.journal() if event.kind != "told"]
+    others = [event for event in t.journal() if event.kind != "resolved"]
     assert t.audit() == others[::-1]
     assert t.audit(limit=1, before=others[-1].number) == [others[-2]]
-    times = [event.time for event in t.journal() if event.kind == "told"]
+    times = [event.time for event in t.journal() if event.kind == "resolved"]
     for moment in (0.0, times[0], times[3000], times[-1], times[-1] + 1):
-        assert t.told_since(moment) == sum(time >= moment for time in times)
+        assert t.resolved_since(moment) == sum(time >= moment for time in times)
 
 
 def test_ratings_find_the_truth_and_harm_is_measured_against_the_baseline(t: LocalTournament) -> None:
@@ -99,7 +99,7 @@ def test_ratings_find_the_truth_and_harm_is_measured_against_the_baseline(t: Loc
     chance = 1 / (1 + np.exp(TRUE - TRUE[6])) - 0.5  # of the baseline to be better than each; all meet equally often
     assert found.against == "ranker-6"
     assert found.per_page == pytest.approx(chance.mean(), abs=0.02)
-    assert found.pages == pytest.approx(found.per_page * view.told)
+    assert found.pages == pytest.approx(found.per_page * view.resolved)
     unknown = replace(view, settings=replace(view.settings, baseline="none of them"))
     assert harm(unknown, rated) is None
 
@@ -161,7 +161,7 @@ def test_a_forecast_is_near_what_happens(tmp_path: Path) -> None:
         real = rd.simulate(bandit, truth, horizon=10**7, seed=100 + seed).converged_at
         with LocalTournament.create("t", rankers=names(16), storage=f"sqlite:///{tmp_path}/{seed}.db") as t:
             rated = ratings(replace(t.view(), wins=wins))
-        found = forecast(rd.CertifiedSparring, kept, rated, told=told)
+        found = forecast(rd.CertifiedSparring, kept, rated, resolved=told)
         assert real
         assert found.duels is not None
         ratio.append(math.log(max(1, found.duels) / real))
@@ -172,7 +172,9 @@ def test_a_forecast_is_near_what_happens(tmp_path: Path) -> None:
 def test_a_forecast_does_not_take_for_ever() -> None:
     bandit = rd.CertifiedSparring(50, seed=1)
     same = Ratings(np.zeros(50), np.zeros(50))
-    assert forecast(rd.CertifiedSparring, bandit.snapshot(), same, told=0, seconds=0.3) == Forecast(None, None, None, 0)
+    assert forecast(rd.CertifiedSparring, bandit.snapshot(), same, resolved=0, seconds=0.3) == Forecast(
+        None, None, None, 0
+    )
 
 
 def test_sentences(tmp_path: Path) -> None:
@@ -229,14 +231,14 @@ def test_why_two_rankers_met(bandit: str, tmp_path: Path) -> None:
     assert ("in batch" in why) == (before.batches is not None)
     assert ("was drawn with a chance of" in why) == (row.first_propensity is not None)
     board = [line.ranker for line in leaderboard(before)]
-    assert (known.told, known.wins, known.losses, known.ties) == (500, won, lost, 0)
+    assert (known.resolved, known.wins, known.losses, known.ties) == (500, won, lost, 0)
     assert (known.first.ranker, known.second.ranker) == (duel.first, duel.second)
     assert (board[known.first_place - 1], board[known.second_place - 1]) == (duel.first, duel.second)
 
 
 def test_a_nemesis_is_named_where_it_is_one(tmp_path: Path) -> None:
     with LocalTournament.create("t", rankers=names(3), storage=f"sqlite:///{tmp_path}/duels.db", seed=1) as t:
-        view = replace(t.view(), told=100, wins={(0, 1): 9, (1, 0): 3, (2, 1): 30, (1, 2): 28, (2, 0): 1})
+        view = replace(t.view(), resolved=100, wins={(0, 1): 9, (1, 0): 3, (2, 1): 30, (1, 2): 28, (2, 0): 1})
     clearly, hardly = (DuelRow(1, 1, None, None, first, 1, None, None, 0.0, 1.0) for first in (0, 2))
     assert "Nobody that was left had beaten ranker-1 more clearly than ranker-0." in explain_duel(view, clearly)
     assert "Nobody that was left" not in explain_duel(view, hardly)
@@ -274,8 +276,8 @@ def test_lights(t: LocalTournament) -> None:
     view, well = t.view(), t.health()
     assert health_status(view, well).state == "good"
     assert health_status(view, replace(well, failure="OSError: disk full")).state == "bad"
-    lost = replace(well, counts=replace(well.counts, told=300, expired=700))
-    assert "Only 30% of the duels were told in time" in health_status(view, lost).reasons[0]
+    lost = replace(well, counts=replace(well.counts, resolved=300, expired=700))
+    assert "Only 30% of the duels were resolved in time" in health_status(view, lost).reasons[0]
     assert fair_sides(replace(well, outcomes={"first": 500, "second": 510})) == 1
     assert health_status(view, replace(well, outcomes={"first": 700, "second": 300})).state == "warning"
     paused = replace(view, status="paused")

@@ -93,8 +93,8 @@ def a_million(url: str) -> None:
     file = sqlite3.connect(url.removeprefix("sqlite:///"))
     with file:
         body = '{"duel":"1-1","first":0,"second":1,"outcome":"first"}'
-        rows = ((1, number, created.time, "told", body) for number in range(2, n + 2))
+        rows = ((1, number, created.time, "resolved", body) for number in range(2, n + 2))
         file.executemany("INSERT INTO journal (tournament, number, time, kind, body) VALUES (?, ?, ?, ?, ?)", rows)
         file.execute("UPDATE tournaments SET number = ?", (n + 1,))
-        file.execute("INSERT OR REPLACE INTO counters VALUES (1, 'issued', ?), (1, 'told', ?)", (n, n))
+        file.execute("INSERT OR REPLACE INTO counters VALUES (1, 'issued', ?), (1, 'resolved', ?)", (n, n))
     file.close()

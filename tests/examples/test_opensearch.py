@@ -109,7 +109,7 @@ def test_clicks_decide_duels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         t.run_maintenance()
         assert t.counts.issued == 5
         assert t.counts.shown == 4  # one page was empty
-        assert (t.counts.told, t.counts.no_signal) == (2, 2)
+        assert (t.counts.resolved, t.counts.no_signal) == (2, 2)
         assert t.health().signals == {"click": 2}
 
 

@@ -31,7 +31,20 @@ from rankduel.live.storage.schema import SCHEMA
 from rankduel.service.auth.keys import ApiKeys
 
 HERE = Path(__file__).parent / "legacy"
-EXPECTED: dict[str, Any] = json.loads((HERE / "expected.json").read_text())
+
+
+def current_words(value: Any) -> Any:
+    """Expected values in today's words: version 1 called a resolved duel "told"."""
+    if isinstance(value, dict) and {"kind", "body"} <= value.keys():
+        return value  # a quarantined event stays as it was stored
+    if isinstance(value, dict):
+        return {current_words(key): current_words(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [current_words(item) for item in value]
+    return "resolved" if value == "told" else value
+
+
+EXPECTED: dict[str, Any] = current_words(json.loads((HERE / "expected.json").read_text()))
 LISTS = [f"a{place}" for place in range(8)], [f"b{place}" for place in range(8)]
 
 T = TypeVar("T")
@@ -112,7 +125,7 @@ def replay(t: LocalTournament) -> dict[str, Any]:
     state = State.replay(t.journal())
     found = {
         "champion": state.bandit.champion,
-        "told": state.bandit.told,
+        "resolved": state.bandit.told,
         "left": state.bandit.alive.tolist(),
         "retired": sorted(state.retired),
         "paused": sorted(state.paused),

@@ -129,12 +129,12 @@ def test_statuses(url: str, clock: Clock) -> None:
         assert t.tell(late, TIE) == rd.live.Receipt(rd.live.Status.CONFLICT, SECOND)
         for unknown in ("1-3", "2-1", "0-0", "x", "", "1-", "-1", "1-1-1", "1-" + "9" * 30, "١-١"):
             assert t.tell(unknown, FIRST) == rd.live.Receipt(rd.live.Status.UNKNOWN, None)
-        assert t.counts == rd.live.Counts(issued=2, told=1, late=1, expired=1)
+        assert t.counts == rd.live.Counts(issued=2, resolved=1, late=1, expired=1)
         before = learnt(t._state)
     with LocalTournament.open("search", storage=url) as t:
         assert t.tell(duel, FIRST).status == "duplicate"
         assert t.tell(late.id or "", SECOND).status == "duplicate"
-        assert t.counts == rd.live.Counts(issued=2, told=1, late=1, expired=1)
+        assert t.counts == rd.live.Counts(issued=2, resolved=1, late=1, expired=1)
         assert learnt(t._state) == before
 
 
@@ -163,7 +163,7 @@ def test_an_ask_that_a_crash_has_swallowed(url: str, monkeypatch: pytest.MonkeyP
         assert t.tell(other, SECOND).status == "accepted"
         assert t.ask("a") == duel
         assert t.ask("b") == other
-        assert t.counts == rd.live.Counts(issued=3, told=3)
+        assert t.counts == rd.live.Counts(issued=3, resolved=3)
         assert same_as_replay(t)
 
 
@@ -190,7 +190,7 @@ def test_what_was_shown(url: str, clock: Clock) -> None:
         assert t.tell(duel, FIRST).status == "accepted"
         clock.now += 60
         assert t.show(late, page) == "late"
-        assert t.counts == rd.live.Counts(issued=3, shown=1, told=1, expired=2)
+        assert t.counts == rd.live.Counts(issued=3, shown=1, resolved=1, expired=2)
         assert rd.interleaving.Interleaved.from_dict(json.loads(t.duels()[-1].page or "")) == page
 
 
@@ -223,9 +223,9 @@ def test_what_was_known_at_a_time(url: str, clock: Clock, monkeypatch: pytest.Mo
         for time, view in views[:5] + views[50:]:
             then = view_at(t.storage, "search", time + 0.5)
             assert then is not None
-            assert (then.number, then.told, then.wins, then.champion) == (
+            assert (then.number, then.resolved, then.wins, then.champion) == (
                 view.number,
-                view.told,
+                view.resolved,
                 view.wins,
                 view.champion,
             )
@@ -243,11 +243,11 @@ def test_a_void_duel_is_not_learnt(url: str) -> None:
         t.tell(told, FIRST)
         t.void(bad, "a robot", by="anna")
         assert t.tell(bad, FIRST).status == "late"
-        with pytest.raises(ValueError, match="duel 1-2 was told, and is learnt already: it cannot be void"):
+        with pytest.raises(ValueError, match="duel 1-2 is resolved already: it cannot be void"):
             t.void(told)
         with pytest.raises(rd.UnknownDuel, match="no duel '7-7' in tournament 'search'"):
             t.void("7-7")
-        assert t.counts == rd.live.Counts(issued=2, told=1, void=1)
+        assert t.counts == rd.live.Counts(issued=2, resolved=1, void=1)
         assert list(t.journal())[-1].body == {"duel": "1-1", "reason": "a robot", "by": "anna"}
         assert same_as_replay(t)
 
@@ -267,7 +267,7 @@ def test_clicks_are_credited_on_the_page(url: str) -> None:
         duel.interleave(["a"], ["b"])
         assert t.tell(duel, clicks=[]) == rd.live.Receipt(rd.live.Status.ACCEPTED, None)  # nothing to learn
         assert t.tell(duel, clicks=[]).status == "duplicate"
-        assert (t.counts.told, t.counts.no_signal) == (10, 1)
+        assert (t.counts.resolved, t.counts.no_signal) == (10, 1)
         assert t.duels()[0].state == "no_signal"
         t.configure(attribution={"no_click": "half"}, reason="ties are news")
         duel = t.ask()
@@ -306,7 +306,7 @@ def test_what_cannot_be_told_is_refused(url: str) -> None:
             t.tell(duel, clicks="a")
         with pytest.raises(ValueError, match="query_id must be 1 to 200 printable characters, got ''"):
             t.ask("")
-        assert t.counts.told == 0
+        assert t.counts.resolved == 0
 
 
 # What users do
@@ -318,7 +318,7 @@ def click(query: str, document: str, time: float, action: str = "click") -> rd.l
 
 def test_signals_decide_when_their_window_closes(url: str, clock: Clock) -> None:
     with create(url, attribution={"window": 60}) as t:
-        duels = {query: t.ask(query) for query in ("first", "second", "nothing", "unseen", "told")}
+        duels = {query: t.ask(query) for query in ("first", "second", "nothing", "unseen", "resolved")}
         pages = {query: duel.interleave("abc", "xyz", k=4) for query, duel in duels.items()}
         seen = [rd.live.Shown(query, page) for query, page in pages.items() if query != "unseen"]
         assert t.observe(seen) == ["accepted"] * 4
@@ -332,20 +332,20 @@ def test_signals_decide_when_their_window_closes(url: str, clock: Clock) -> None
         assert t.observe([*signals, signals[0], click("nothing", "q", clock.now)]) == [
             "accepted", "accepted", "unknown", "duplicate", "accepted",
         ]  # fmt: skip
-        t.tell(duels["told"], TIE)
-        assert t.observe([click("told", "a", clock.now)]) == ["late"]
+        t.tell(duels["resolved"], TIE)
+        assert t.observe([click("resolved", "a", clock.now)]) == ["late"]
         clock.now += 59
         t.run_maintenance()
-        assert t.counts.told == 1
+        assert t.counts.resolved == 1
         clock.now += 1
         t.run_maintenance()
         outcomes = {row.query: (row.state, row.outcome) for row in t.duels()}
         assert outcomes == {
-            "first": ("told", "first"),
-            "second": ("told", "second"),
+            "first": ("resolved", "first"),
+            "second": ("resolved", "second"),
             "nothing": ("no_signal", None),
             "unseen": ("issued", None),
-            "told": ("told", "tie"),
+            "resolved": ("resolved", "tie"),
         }
         health = t.health()
         assert (health.signals, health.signals_again, health.orphans, health.late_signals) == ({"click": 3}, 1, 2, 1)
@@ -451,14 +451,14 @@ def test_a_tournament_ends_with_the_best(url: str) -> None:
         board = t.leaderboard()
         assert [line.state for line in board] == ["champion", "out", "out", "out", "out"]
         assert [line.ranker for line in board] == ["bm25", *reversed(t.decision().eliminated)]
-        assert sum(line.wins for line in board) == sum(line.losses for line in board) == t.counts.told
+        assert sum(line.wins for line in board) == sum(line.losses for line in board) == t.counts.resolved
         duel = t.ask("after the end")
         assert (duel.id, duel.first, duel.second, duel.serve) == (None, "bm25", "bm25", "winner")
         assert t.tell(duel, FIRST).status == "unknown"
         assert [gone.left for gone in t.timeline()] == [4, 3, 2, 1]
         assert [gone.ranker for gone in t.timeline()] == list(t.decision().eliminated)
         met = t.preferences()
-        assert sum(pair.wins + pair.losses for pair in met) == t.counts.told
+        assert sum(pair.wins + pair.losses for pair in met) == t.counts.resolved
         assert all(pair.losses == 0 for pair in met)  # who stands further to the left has won all
         assert same_as_replay(t)
 
@@ -501,7 +501,7 @@ def test_pause_start_stop(url: str) -> None:
         t.stop("enough", by="anna")
         assert t.tell(open_duel, FIRST).status == "accepted"
         assert t.ask("d").id is None
-        assert t.counts == rd.live.Counts(issued=3, told=2)
+        assert t.counts == rd.live.Counts(issued=3, resolved=2)
         with pytest.raises(ValueError, match="stopped: it cannot be started"):
             t.start()
         reasons = [event.body["reason"] for event in t.journal() if "reason" in event.body]
@@ -647,7 +647,7 @@ def test_tournaments_share_a_storage(url: str) -> None:
     with create(url) as one, LocalTournament.create("other", rankers=["x", "y"], storage=url, seed=2) as two:
         for query in ("a", "b"):
             assert one.tell(one.ask(query), FIRST).status == two.tell(two.ask(query), TIE).status == "accepted"
-        assert [event.body["outcome"] for event in two.journal() if event.kind == "told"] == ["tie", "tie"]
+        assert [event.body["outcome"] for event in two.journal() if event.kind == "resolved"] == ["tie", "tie"]
         assert same_as_replay(one)
         assert same_as_replay(two)
     with pytest.raises(rd.UnknownTournament, match=r"no tournament 'third' in sqlite.*; it has other, search"):
@@ -754,5 +754,5 @@ def test_threads_share_a_tournament(url: str) -> None:
         statuses = [word for word, _ in seen if not word.startswith("q")]
         assert statuses.count("accepted") == 30
         assert statuses.count("duplicate") == 7 * 30
-        assert t.counts == rd.live.Counts(issued=30, told=30)
+        assert t.counts == rd.live.Counts(issued=30, resolved=30)
         assert same_as_replay(t)

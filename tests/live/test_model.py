@@ -105,7 +105,7 @@ class Model(RuleBasedStateMachine):
         if hasattr(self, "t"):
             counts = self.t.counts
             assert counts.issued == len(self.duels)
-            assert counts.told + counts.late == sum(known.outcome is not None for known in self.duels)
+            assert counts.resolved + counts.late == sum(known.outcome is not None for known in self.duels)
             assert counts.in_flight == sum(
                 known.outcome is None and known.duel.expires > self.clock.now for known in self.duels
             )

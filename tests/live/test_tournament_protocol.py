@@ -271,7 +271,7 @@ def test_tell(t: Tournament) -> None:
     expected = [Receipt(Status.ACCEPTED, SECOND), Receipt(Status.UNKNOWN, None), Receipt(Status.ACCEPTED, TIE)]
     assert t.tell_many(told) == [*expected, Receipt(Status.DUPLICATE, SECOND)]
     assert t.tell_many([]) == []
-    assert t.counts == Counts(issued=6, told=3)
+    assert t.counts == Counts(issued=6, resolved=3)
 
 
 def test_tell_soon_gives_receipts(t: Tournament) -> None:
@@ -394,7 +394,7 @@ def test_read(t: Tournament) -> None:
     assert t.attribution == Attribution()
     duels = [t.ask(f"q {number}") for number in range(40)]
     t.tell_many([(duel, FIRST) for duel in duels[:30]])
-    assert t.counts == Counts(issued=40, told=30)
+    assert t.counts == Counts(issued=40, resolved=30)
     board, pairs, decision, health = t.leaderboard(), t.preferences(), t.decision(), t.health()
     assert sorted(line.ranker for line in board) == sorted(RANKERS)
     assert board[0].ranker == t.champion == decision.champion
@@ -429,7 +429,7 @@ def test_read_duels(t: Tournament) -> None:
     rows = t.duels()
     assert [row.id for row in rows] == [duel.id for duel in reversed(duels)]
     told = rows[-4]
-    assert (told.query, told.state, told.outcome) == ("q 3", "told", "second")
+    assert (told.query, told.state, told.outcome) == ("q 3", "resolved", "second")
     assert [t.rankers[told.first], t.rankers[told.second]] == [duels[3].first, duels[3].second]
     assert all(type(row) is DuelRow for row in rows)
     assert t.duels(5) == rows[:5]
@@ -444,8 +444,8 @@ def test_journal(t: Tournament) -> None:
     t.pause("a release")
     events = list(t.journal())
     assert [(event.number, event.kind) for event in events] == [
-        *((1, "created"), (2, "told")),
-        *((3, "told"), (4, "paused")),
+        *((1, "created"), (2, "resolved")),
+        *((3, "resolved"), (4, "paused")),
     ]
     assert events[-1].body["reason"] == "a release"
     assert list(t.journal(since=3)) == events[3:]
@@ -484,14 +484,14 @@ def test_void(t: Tournament) -> None:
     t.void(duels[2].ticket or "")
     assert t.tell(duels[0], FIRST).status == Status.LATE
     t.tell(duels[3], FIRST)
-    with pytest.raises(ValueError, match="learnt already"):
+    with pytest.raises(ValueError, match="resolved already"):
         t.void(duels[3])
     for unknown in ("99-99", "no ticket"):
         with pytest.raises(rd.UnknownDuel):
             t.void(unknown)
     with pytest.raises(TypeError, match="duel must be what ask"):
         t.void(7)  # type: ignore[arg-type]
-    assert t.counts == Counts(issued=4, told=1, void=3)
+    assert t.counts == Counts(issued=4, resolved=1, void=3)
 
 
 def test_wrong_actions(t: Tournament) -> None:

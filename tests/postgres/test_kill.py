@@ -135,10 +135,10 @@ def test_everything_acknowledged_is_there_once(played: Played) -> None:
     assert len(dict(accepted)) == len(accepted) > 10 * HARMS  # none was accepted twice
     with LocalTournament.open("site", storage=played.url) as t:
         events = list(t.journal())
-        told = {event.body["duel"]: event.body["outcome"] for event in events if event.kind == "told"}
+        told = {event.body["duel"]: event.body["outcome"] for event in events if event.kind == "resolved"}
         assert dict(accepted).items() <= told.items()
         assert not late & told.keys()
-        assert len(told) == len(events) - 1 == t.counts.told
+        assert len(told) == len(events) - 1 == t.counts.resolved
         for duel, outcome in accepted[::50]:
             receipt = t.tell(duel, Outcome.FIRST)
             assert receipt.outcome is Outcome(outcome)
@@ -200,8 +200,8 @@ def test_duels_and_counters_agree(played: Played) -> None:
         states: dict[str, int] = dict(
             connection.execute("SELECT state, count(*) FROM rankduel.duels GROUP BY state").fetchall()
         )
-    assert set(states) <= {"told", "late", "expired"}
-    assert counts.told == states["told"]
+    assert set(states) <= {"resolved", "late", "expired"}
+    assert counts.resolved == states["resolved"]
     assert counts.late == states.get("late", 0)
     assert counts.expired == states.get("late", 0) + states.get("expired", 0)
     assert counts.issued == sum(states.values())

@@ -76,10 +76,10 @@ def test_another_version_is_refused(url: str) -> None:
         storage_at(url, own=False)
     create(url).close()
     storage_at(url, own=False).close()
-    for schema, advice in ((2, "install a newer one"), (0, "run `rankduel storage upgrade`")):
+    for schema, advice in ((3, "install a newer one"), (1, "run `rankduel storage upgrade`")):
         with sql(url) as connection:
             connection.execute("UPDATE facts SET value = %s WHERE name = 'schema'", (str(schema),))
-        with pytest.raises(rd.StorageError, match=f"has schema {schema}, this version of rankduel reads 1: {advice}"):
+        with pytest.raises(rd.StorageError, match=f"has schema {schema}, this version of rankduel reads 2: {advice}"):
             create(url)
 
 
@@ -328,7 +328,7 @@ def test_an_idle_connection_that_was_cut_is_not_noticed(url: str, postgres: Serv
         t.storage.add_key(KeyRow("k", "site", "ask", "digest", 1.0))
         postgres.cut(url)
         assert len(t.storage.keys()) == 1
-        assert t.counts.told == 3
+        assert t.counts.resolved == 3
         assert learnt(State.replay(t.journal())) == learnt(t._state)
 
 
@@ -342,7 +342,7 @@ def test_a_transaction_cut_before_its_commit_is_tried_again(url: str) -> None:
             watcher.execute("SELECT pg_terminate_backend(%s)", (waiting(watcher)[0],))
             until(lambda: not waiting(watcher) or len(waiting(watcher)) == 1)
         assert told.result().status == "accepted"
-        assert [event.kind for event in t.journal()] == ["created", "told"]
+        assert [event.kind for event in t.journal()] == ["created", "resolved"]
 
 
 def test_a_transaction_cut_in_its_commit_is_told_again(url: str) -> None:
@@ -350,7 +350,7 @@ def test_a_transaction_cut_in_its_commit_is_told_again(url: str) -> None:
         duel = t.ask("q")
         t.counts  # noqa: B018 - the ask is written
         with connection.transaction():
-            connection.execute("INSERT INTO counters SELECT id, 'told', 0 FROM tournaments")
+            connection.execute("INSERT INTO counters SELECT id, 'resolved', 0 FROM tournaments")
             told = pool.submit(t.tell, duel, FIRST)  # it waits for the counter, with its commit on the way
             until(lambda: waiting(watcher))
             watcher.execute("SELECT pg_terminate_backend(%s)", (waiting(watcher)[0],))
@@ -368,12 +368,12 @@ def test_a_deadlock_is_tried_again(url: str) -> None:
         duel = t.ask("q")
         connection.execute("SET deadlock_timeout = '60s'")  # the other one is the victim
         with connection.transaction():
-            connection.execute("UPDATE counters SET value = value WHERE name = 'told'")
+            connection.execute("UPDATE counters SET value = value WHERE name = 'resolved'")
             told = pool.submit(t.tell, duel, FIRST)  # has the tournament, waits for the counter
             until(lambda: waiting(watcher))
             connection.execute("SELECT 1 FROM tournaments FOR UPDATE")  # has the counter, waits for the tournament
         assert told.result().status == "accepted"
-        assert t.counts.told == 2
+        assert t.counts.resolved == 2
 
 
 def test_a_database_that_is_down(url: str, postgres: Server) -> None:
@@ -394,7 +394,7 @@ def test_a_database_that_is_down(url: str, postgres: Server) -> None:
         assert t.tell(duel, FIRST).status == "accepted"
         until(lambda: t.storage.leads("search"))
     with LocalTournament.open("search", storage=url) as t:
-        assert t.counts.told == 1
+        assert t.counts.resolved == 1
 
 
 def test_a_process_that_stops_within_a_transaction_is_cut_off(url: str) -> None:
@@ -451,7 +451,7 @@ def test_texts_and_numbers_survive_alone_and_together(url: str) -> None:
     assert storage.duels("x", 10) == rows[::-1]
     assert storage.duels_of("x", texts) == dict(zip(texts, rows, strict=True))
     storage.commit({"x": [Tell(1, row.number, None, "tie", 3.0, page=f"{row.page}!") for row in rows]})
-    told = [row._replace(state="told", outcome="tie", page=f"{row.page}!") for row in rows]
+    told = [row._replace(state="resolved", outcome="tie", page=f"{row.page}!") for row in rows]
     assert storage.duels("x", 10) == told[::-1]
     assert next(storage.read("x", 1)).body["propensity"] == [1 / 3, 0.1 + 0.2]
     storage.close()

@@ -83,8 +83,8 @@ def loaded(url: str, round: int, left: list[str]) -> tuple[Server, list[Site]]:
 def check(url: str, acknowledged: dict[str, str]) -> None:
     with LocalTournament.open("site", storage=url) as t:
         events = list(t.journal())
-        told = {event.body["duel"]: event.body["outcome"] for event in events if event.kind == "told"}
-        assert len(told) == Counter(event.kind for event in events)["told"] == t.counts.told  # each once
+        told = {event.body["duel"]: event.body["outcome"] for event in events if event.kind == "resolved"}
+        assert len(told) == Counter(event.kind for event in events)["resolved"] == t.counts.resolved  # each once
         receipts = t.tell_many([(ticket, Outcome(outcome)) for ticket, outcome in acknowledged.items()])
         assert {receipt.status for receipt in receipts} == {"duplicate"}
         assert len(list(t.journal())) == len(events)

@@ -161,11 +161,11 @@ def _list(url: str, options: Namespace) -> int:
     if options.json:
         _print_json(facts)
         return 0
-    head = ("name", "status", "rankers", "left", "champion", "winner", "issued", "told")
+    head = ("name", "status", "rankers", "left", "champion", "winner", "issued", "resolved")
     rows = []
     for each in facts:
         sizes = len(each["rankers"]), len(each["left"])
-        counts = each["counts"]["issued"], each["counts"]["told"]
+        counts = each["counts"]["issued"], each["counts"]["resolved"]
         rows.append((each["name"], each["status"], *sizes, each["champion"], each["winner"] or "-", *counts))
     print(table(head, rows), end="")
     return 0
@@ -229,7 +229,7 @@ def _journal(tournament: ReadableTournament) -> tuple[dict[str, type], Iterator[
 
 def _battles(tournament: ReadableTournament) -> tuple[dict[str, type], Iterator[dict[str, Any]]]:
     rankers = tournament.rankers
-    resolved = (event.body for event in tournament.journal() if event.kind == "told")
+    resolved = (event.body for event in tournament.journal() if event.kind == "resolved")
     battles = ((rankers[body["first"]], rankers[body["second"]], Outcome(body["outcome"])) for body in resolved)
     return dict(BATTLES), iter(battle_rows(battles))
 

@@ -31,7 +31,6 @@ __all__ = [
 ]
 
 _MAX_MESSAGE_CHARACTERS = 1_000  # of an error of the service
-_COUNTERS = {"told": "resolved"}  # names of counters that differ in HTTP
 T = TypeVar("T")
 
 
@@ -79,7 +78,7 @@ def value_in(kind: type[T], answer: Any, **known: Any) -> T:
 
 def counts_in(answer: Any) -> Counts:
     """How many duels there are, by what became of them."""
-    return Counts(**{name: field(answer, _COUNTERS.get(name, name), int) for name in Counts.__slots__})
+    return Counts(**{name: field(answer, name, int) for name in Counts.__slots__})
 
 
 def health_in(answer: Any) -> Health:

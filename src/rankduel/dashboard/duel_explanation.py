@@ -12,7 +12,7 @@ __all__ = ["DuelContext", "duel_context", "selection_rule", "explain_duel"]
 class DuelContext:
     """Records of the two rankers of a duel when it was issued, after so many outcomes."""
 
-    told: int
+    resolved: int
     rankers_left: int
     first: LeaderboardRow
     second: LeaderboardRow
@@ -31,7 +31,7 @@ def duel_context(view: View, duel: DuelRow) -> DuelContext:
     first, second = places[view.names[duel.first]], places[view.names[duel.second]]
     pair = duel.first, duel.second
     return DuelContext(
-        view.told, len(view.alive), board[first], board[second], first + 1, second + 1,
+        view.resolved, len(view.alive), board[first], board[second], first + 1, second + 1,
         view.wins.get(pair, 0), view.wins.get(pair[::-1], 0), view.ties.get((min(pair), max(pair)), 0), view.enough,
     )  # fmt: skip
 
@@ -46,7 +46,7 @@ def explain_duel(then: View | None, duel: DuelRow) -> str:
     if then is None:
         return "What was known of the two when they were chosen is too long ago to be found."
     first, second = then.names[duel.first], then.names[duel.second]
-    facts = [f"After {then.told:,} outcomes, {len(then.alive):,} of {len(then.names):,} rankers were left."]
+    facts = [f"After {then.resolved:,} outcomes, {len(then.alive):,} of {len(then.names):,} rankers were left."]
     if duel.first == duel.second:
         facts.append(f"Both choices fell on {first}, which met itself.")
     elif met := _met(then, duel.first, duel.second):
@@ -66,7 +66,7 @@ def explain_duel(then: View | None, duel: DuelRow) -> str:
     for number, batch in enumerate(then.batches or (), 1):
         if duel.first in batch and duel.second in batch and then.batches is not None:
             facts.append(f"They were in batch {number} of {len(then.batches):,}, of {len(batch):,} rankers.")
-    if then.bandit == "RMED1" and then.told < len(then.names) * (len(then.names) - 1) // 2:
+    if then.bandit == "RMED1" and then.resolved < len(then.names) * (len(then.names) - 1) // 2:
         facts.append("It was still the beginning, in which every pair meets once.")
     if duel.first_propensity is not None and duel.second_propensity is not None:
         chances = f"{_chance(duel.first_propensity)}, {second} with one of {_chance(duel.second_propensity)}"

@@ -32,7 +32,7 @@ class _TooLong(Exception):  # noqa: N818 - no error
 
 
 def forecast(
-    kind: type[Bandit], snapshot: bytes, rated: Ratings, *, told: int, seconds: float = _CPU_SECONDS
+    kind: type[Bandit], snapshot: bytes, rated: Ratings, *, resolved: int, seconds: float = _CPU_SECONDS
 ) -> Forecast:
     """Play a bandit on from a snapshot; the duels are those after the first `told`. Each run has a truth of its own,
     drawn from what is known: the ratings, and how far they may be off.
@@ -66,7 +66,7 @@ def forecast(
             break
         if played.converged_at is None:
             break
-        ends.append(max(0, told_before + played.converged_at - told))
+        ends.append(max(0, told_before + played.converged_at - resolved))
     if not ends:
         return Forecast(None, None, None, 0)
     return Forecast(round(float(np.median(ends))), min(ends), max(ends), len(ends))

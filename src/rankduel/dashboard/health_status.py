@@ -43,12 +43,12 @@ def health_status(view: View, health: Health, paused: Event | None = None) -> He
         bad.append(f"Maintenance fails: {health.maintenance}. Guardrails may be off. The server's log has more.")
     if counts.failed:
         warnings.append(f"{counts.failed:,} duels could not be resolved; the page of each duel says why.")
-    over = counts.told + counts.no_signal + counts.expired
+    over = counts.resolved + counts.no_signal + counts.expired
     if over >= _MIN_RESOLVED_DUELS and health.joined < _MIN_RESOLVED_SHARE:
-        warnings.append(f"Only {health.joined:.0%} of the duels were told in time; the others teach nothing.")
-    if counts.told >= _MIN_RESOLVED_DUELS and health.conflicts > counts.told / 100:
+        warnings.append(f"Only {health.joined:.0%} of the duels were resolved in time; the others teach nothing.")
+    if counts.resolved >= _MIN_RESOLVED_DUELS and health.conflicts > counts.resolved / 100:
         warnings.append(f"{health.conflicts:,} outcomes were told twice and differently: the first one stays.")
-    if counts.told >= _MIN_RESOLVED_DUELS and health.unknown > counts.told / 100:
+    if counts.resolved >= _MIN_RESOLVED_DUELS and health.unknown > counts.resolved / 100:
         warnings.append(f"{health.unknown:,} outcomes were told of duels that there never were.")
     p = fair_sides(health)
     if p < _FALSE_ALARM_PROBABILITY:

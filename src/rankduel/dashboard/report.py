@@ -29,7 +29,7 @@ class Report:
     baseline: str | None
     begun: float
     until: float
-    duels: int  # outcomes that were learnt
+    duels: int  # resolved
     issued: int
     expired: int
     harm: Harm | None
@@ -54,7 +54,7 @@ def report(t: LocalTournament) -> Report:
         baseline=view.settings.baseline,
         begun=t.audit(1, before=2)[0].time,
         until=view.time,
-        duels=view.told,
+        duels=view.resolved,
         issued=health.counts.issued,
         expired=health.counts.expired,
         harm=harm(view, ratings(view)),
@@ -75,7 +75,7 @@ def markdown(made: Report) -> str:
         ("Winner", _code(made.winner) if made.winner else ", ".join(map(_code, made.tied)) or "not decided"),
         ("Leader now", _code(made.champion)),
         ("Certainty", "none is promised" if made.certainty is None else f"{100 * made.certainty:g} %, at any time"),
-        ("Duels", f"{made.duels:,} learnt of {made.issued:,} asked for; {made.expired:,} expired"),
+        ("Duels", f"{made.duels:,} resolved of {made.issued:,} asked for; {made.expired:,} expired"),
         ("Time", f"{_date(made.begun)} to {_date(made.until)}"),
         ("Harm to users", _harm(made.harm)),
         ("Rankers tried", f"{len(made.rankers):,}"),

@@ -11,7 +11,7 @@ def summary_sentence(view: View, forecast: Forecast | None, per_day: float, *, f
     names, confidence = view.names, view.decision.confidence
     sure = "" if confidence.delta is None else f" with {100 * (1 - confidence.delta):g} % certainty"
     left = f"{len(view.alive):,} of {_rankers(len(names))} remain"
-    after, leads = f"after {view.told:,} duels", f"{names[view.champion]} leads"
+    after, leads = f"after {view.resolved:,} duels", f"{names[view.champion]} leads"
     if view.decision.winner is not None:
         text = f"Decided{sure}: {names[view.decision.winner]} is the best of {_rankers(len(names))}, {after}"
     elif view.decision.tied:
@@ -20,7 +20,7 @@ def summary_sentence(view: View, forecast: Forecast | None, per_day: float, *, f
         text = f"It has failed, and users see the baseline; {left}, {after}"
     elif view.status == "stopped":
         text = f"Stopped before a decision: {left}, and {leads} {after}"
-    elif not view.told:
+    elif not view.resolved:
         text = f"Not a single outcome yet: {left}"
     elif forecast is None:
         text = f"{left}; {leads} {after}"

@@ -262,8 +262,8 @@ class LocalTournament(ReadOnlyTournament, Tournament, schemes=("",)):
         (state,) = self._runtime.writer.put(self.name, [Void(session, number, self._runtime.time(), body)]).result()
         if state is None:
             raise UnknownDuel(f"no duel {brief(duel)} in tournament {self.name!r}")
-        if state == "told":
-            raise ValueError(f"duel {session}-{number} was told, and is learnt already: it cannot be void")
+        if state == "resolved":
+            raise ValueError(f"duel {session}-{number} is resolved already: it cannot be void")
 
     def _change_ranker(self, kind: str, method: str, ranker: str, reason: str, by: str) -> None:
         with self._lock:

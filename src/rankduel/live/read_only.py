@@ -99,9 +99,9 @@ class ReadOnlyTournament:
         """What operators and guardrails did, newest first: the journal without what was told."""
         return self.storage.changes(self.name, limit, before)
 
-    def told_since(self, time: float) -> int:
+    def resolved_since(self, time: float) -> int:
         """How many outcomes were learnt from a time on."""
-        return self.storage.told_since(self.name, time)
+        return self.storage.resolved_since(self.name, time)
 
 
 class StoredTournament(ReadOnlyTournament):

@@ -116,14 +116,14 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many duels: issued = told + no_signal + expired + void + failed + in flight.
+    """How many duels: issued = resolved + no_signal + expired + void + failed + in flight.
 
     Some of the expired ones were told `late`. `shown` counts pages reported as shown, whatever became of them.
     """
 
     issued: int = 0
     shown: int = 0
-    told: int = 0
+    resolved: int = 0
     no_signal: int = 0
     expired: int = 0
     late: int = 0
@@ -138,7 +138,7 @@ class Counts:
     @property
     def in_flight(self) -> int:
         """Issued, and nothing else became of them yet."""
-        return self.issued - self.told - self.no_signal - self.expired - self.void - self.failed
+        return self.issued - self.resolved - self.no_signal - self.expired - self.void - self.failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,8 +163,8 @@ class Health:
     @property
     def joined(self) -> float:
         """The share of the duels that are over and were told in time; 1 while there is none."""
-        over = self.counts.told + self.counts.no_signal + self.counts.expired
-        return (self.counts.told + self.counts.no_signal) / over if over else 1.0
+        over = self.counts.resolved + self.counts.no_signal + self.counts.expired
+        return (self.counts.resolved + self.counts.no_signal) / over if over else 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +193,7 @@ class Departure:
     """A ranker that is out: after how many outcomes, by whom, and on what evidence (a natural logarithm)."""
 
     ranker: str
-    told: int
+    resolved: int
     by: str | None
     evidence: float | None
     left: int  # rankers left afterwards

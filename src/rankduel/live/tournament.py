@@ -57,7 +57,7 @@ class Tournament(ABC):
     <Status.DUPLICATE: 'duplicate'>
     >>> t.close()
     >>> with Tournament.open("home-search", storage=storage) as t:
-    ...     t.counts.told
+    ...     t.counts.resolved
     1
     >>> folder.cleanup()
     """

@@ -24,7 +24,7 @@ class View:
 
     number: int  # of the last event
     time: float  # of the last event
-    told: int  # outcomes that were learnt
+    resolved: int  # duels whose outcome was learnt
     status: str
     settings: Settings
     bandit: str  # the class
@@ -148,7 +148,7 @@ def view_of(state: State) -> View:
     return View(
         number=state.number,
         time=state.time,
-        told=bandit.told,
+        resolved=bandit.told,
         status=state.status,
         settings=state.settings,
         bandit=type(bandit).__name__,

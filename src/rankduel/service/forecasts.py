@@ -21,7 +21,7 @@ class Forecasts:
     """Forecast and harm as of one event of the journal."""
 
     number: int  # of the event
-    told: int  # outcomes up to then
+    resolved: int  # outcomes up to then
     harm: Harm | None
     forecast: Forecast | None  # None where there is nothing to forecast
 
@@ -61,6 +61,12 @@ def compute_forecasts(t: LocalTournament) -> Forecasts:
     view = t.view()
     rated = ratings(view)
     expected = None
-    if view.ends and view.told and view.decision.winner is None and not view.decision.tied and view.status != "stopped":
-        expected = forecast(*t.snapshot(), rated, told=view.told)
-    return Forecasts(view.number, view.told, harm(view, rated), expected)
+    if (
+        view.ends
+        and view.resolved
+        and view.decision.winner is None
+        and not view.decision.tied
+        and view.status != "stopped"
+    ):
+        expected = forecast(*t.snapshot(), rated, resolved=view.resolved)
+    return Forecasts(view.number, view.resolved, harm(view, rated), expected)

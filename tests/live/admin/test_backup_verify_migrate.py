@@ -88,9 +88,12 @@ def test_nothing_in_it(url: str) -> None:
         ("UPDATE journal SET body = replace(body, 'first\"}', 'tie\"}')", "differs from replay"),
         ("UPDATE journal SET body = replace(body, 'first\"}', 'tie\"}')", "is not as the journal has it"),
         ("UPDATE duels SET state = 'expired' WHERE number = 7", "duel 1-7 is not as the journal has it"),
-        ("UPDATE duels SET state = 'told', outcome = 'tie' WHERE number = 44", "241 duels told, in the journal 240"),
+        (
+            "UPDATE duels SET state = 'resolved', outcome = 'tie' WHERE number = 44",
+            "241 duels resolved, in the journal 240",
+        ),
         ("DELETE FROM duels WHERE number = 44", "299 duels issued, by the counters 300"),
-        ("UPDATE counters SET value = 9 WHERE name = 'told'", "240 duels told, by the counters 9"),
+        ("UPDATE counters SET value = 9 WHERE name = 'resolved'", "240 duels resolved, by the counters 9"),
         ("UPDATE counters SET value = 9 WHERE name = 'void'", "1 duels void, by the counters 9"),
         ("UPDATE snapshots SET bandit = x'00'", "snapshots are damaged"),
     ],
@@ -148,7 +151,7 @@ def test_a_storage_in_use(played: str, tmp_path: Path) -> None:
         copy = f"sqlite:///{tmp_path}/copy-{number}.db"
         assert wrong(copy) == []
         with Tournament.open("search", storage=copy) as t:
-            told.append(t.counts.told)
+            told.append(t.counts.resolved)
             assert t.tell_many([(t.ask(), Outcome.TIE)])[0].status == "accepted"
     assert told == sorted(told)
     assert (tmp_path / "copy-0.db").stat().st_mode & 0o777 == 0o600
@@ -195,24 +198,24 @@ def test_other_addresses(call: Callable[[str], object]) -> None:
 
 
 def test_upgrade(played: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert upgrade(played) == (1, 1)
+    assert upgrade(played) == (2, 2)
     for module in ("admin.migrate", "storage.sqlite"):
-        monkeypatch.setattr(f"rankduel.live.{module}.SCHEMA", 3)
+        monkeypatch.setattr(f"rankduel.live.{module}.SCHEMA", 4)
     with pytest.raises(
-        StorageError, match="has schema 1, this version of rankduel reads 3: run `rankduel storage upgrade`"
+        StorageError, match="has schema 2, this version of rankduel reads 4: run `rankduel storage upgrade`"
     ):
         Tournament.open("search", storage=played)
-    steps = {1: {"sqlite": "ALTER TABLE duels ADD COLUMN note TEXT"}}
+    steps = {2: {"sqlite": "ALTER TABLE duels ADD COLUMN note TEXT"}}
     monkeypatch.setattr(migrate, "MIGRATIONS", steps)
-    with pytest.raises(StorageError, match="has schema 2, from which there is no way to 3"):
+    with pytest.raises(StorageError, match="has schema 3, from which there is no way to 4"):
         upgrade(played)
-    steps[2] = {"sqlite": "ALTER TABLE duels ADD COLUMN mood TEXT; ALTER TABLE nowhere ADD COLUMN x TEXT"}
+    steps[3] = {"sqlite": "ALTER TABLE duels ADD COLUMN mood TEXT; ALTER TABLE nowhere ADD COLUMN x TEXT"}
     with pytest.raises(StorageError, match=r"cannot upgrade .*: no such table: nowhere"):
         upgrade(played)
-    steps[2] = {"sqlite": "ALTER TABLE duels ADD COLUMN mood TEXT"}  # the step that failed has left nothing behind
-    assert upgrade(played) == (2, 3)
+    steps[3] = {"sqlite": "ALTER TABLE duels ADD COLUMN mood TEXT"}  # the step that failed has left nothing behind
+    assert upgrade(played) == (3, 4)
     with Tournament.open("search", storage=played) as t:
-        assert t.counts.told == 240
+        assert t.counts.resolved == 240
 
 
 @pytest.mark.slow
@@ -234,18 +237,18 @@ def test_postgresql(postgres: Server, monkeypatch: pytest.MonkeyPatch) -> None:
         assert "has no event 9, but 10" in wrong(url)[0].told
     with pytest.raises(ValueError, match="a PostgreSQL storage is copied by pg_dump"):
         backup(url, Path("x"))
-    assert upgrade(url) == (1, 1)
+    assert upgrade(url) == (2, 2)
     for module in ("storage.schema", "storage.postgres_tables"):
-        monkeypatch.setattr(f"rankduel.live.{module}.SCHEMA", 3)
-    steps = {1: {"postgres": "ALTER TABLE duels ADD COLUMN note TEXT"}}
+        monkeypatch.setattr(f"rankduel.live.{module}.SCHEMA", 4)
+    steps = {2: {"postgres": "ALTER TABLE duels ADD COLUMN note TEXT"}}
     monkeypatch.setattr(migrate, "MIGRATIONS", steps)
-    with pytest.raises(StorageError, match="has schema 2, from which there is no way to 3"):
+    with pytest.raises(StorageError, match="has schema 3, from which there is no way to 4"):
         upgrade(url)
-    steps[2] = {"postgres": "ALTER TABLE duels ADD COLUMN mood TEXT; ALTER TABLE nowhere ADD COLUMN x TEXT"}
+    steps[3] = {"postgres": "ALTER TABLE duels ADD COLUMN mood TEXT; ALTER TABLE nowhere ADD COLUMN x TEXT"}
     with pytest.raises(StorageError, match=r'cannot upgrade .* relation "nowhere" does not exist'):
         upgrade(url)
-    steps[2] = {"postgres": "ALTER TABLE duels ADD COLUMN mood TEXT"}  # the step that failed has left nothing behind
-    assert upgrade(url) == (2, 3)
+    steps[3] = {"postgres": "ALTER TABLE duels ADD COLUMN mood TEXT"}  # the step that failed has left nothing behind
+    assert upgrade(url) == (3, 4)
 
 
 def test_another_file_is_not_upgraded(tmp_path: Path) -> None:
@@ -258,5 +261,5 @@ def test_another_file_is_not_upgraded(tmp_path: Path) -> None:
 def test_a_newer_storage_is_refused(played: str) -> None:
     with closing(sqlite3.connect(file_of(played))) as file:
         file.execute("PRAGMA user_version = 99")
-    with pytest.raises(StorageError, match="has schema 99, this version of rankduel knows 1 at most"):
+    with pytest.raises(StorageError, match="has schema 99, this version of rankduel knows 2 at most"):
         upgrade(played)

@@ -45,19 +45,19 @@ def test_a_duel_is_resolved_when_its_window_closes(t: LocalTournament, clock: Cl
     t.observe([signal(clock, "q", "click", page.documents[0])])
     clock.now += WINDOW - 1
     run(t)
-    assert t.counts.told == 0
+    assert t.counts.resolved == 0
     clock.now += 2
     run(t)
     (row,) = t.duels()
     assert page.credit_data is not None
-    assert (row.id, row.state, row.outcome) == (duel.id, "told", page.credit_data[0])
+    assert (row.id, row.state, row.outcome) == (duel.id, "resolved", page.credit_data[0])
 
 
 def test_a_page_without_a_click_has_no_signal(t: LocalTournament, clock: Clock) -> None:
     shown(t, "q")
     clock.now += WINDOW + 1
     run(t)
-    assert (t.counts.no_signal, t.counts.told) == (1, 0)
+    assert (t.counts.no_signal, t.counts.resolved) == (1, 0)
 
 
 def test_a_duel_expires_in_its_time(t: LocalTournament, clock: Clock) -> None:

@@ -36,7 +36,7 @@ def played(bandit: str, *, told_as_shown: bool = False) -> tuple[State, int, int
         if odds is not None:
             told["propensity"] = list(odds)
         with without_a_coin() if told_as_shown else nullcontext():
-            state.apply(Event(state.number + 1, 0.0, "told", told))
+            state.apply(Event(state.number + 1, 0.0, "resolved", told))
     return state, wins[Outcome.FIRST], wins[Outcome.SECOND]
 
 

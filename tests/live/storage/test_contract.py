@@ -47,11 +47,11 @@ def test_what_is_committed_is_read(url: str) -> None:
     assert done.results["x"][1] == row(1, "q")
     done = storage.commit({"x": [Tell(1, 1, None, "tie", 2.0), Tell(1, 2, row(2), "first", 1.5)]})
     assert done.results["x"] == [TellResult(Status.ACCEPTED, "tie"), TellResult(Status.ACCEPTED, "first")]
-    told = Event(2, 2.0, "told", {"duel": "1-1", "first": 3, "second": 4, "outcome": "tie"})
-    assert done.events["x"] == [told, Event(3, 2.0, "told", told.body | {"duel": "1-2", "outcome": "first"})]
+    told = Event(2, 2.0, "resolved", {"duel": "1-1", "first": 3, "second": 4, "outcome": "tie"})
+    assert done.events["x"] == [told, Event(3, 2.0, "resolved", told.body | {"duel": "1-2", "outcome": "first"})]
     counts = {
         "issued": 1,
-        "told": 2,
+        "resolved": 2,
         "pages": 2,
         "delay 1": 2,
         "outcome tie": 1,
@@ -59,7 +59,11 @@ def test_what_is_committed_is_read(url: str) -> None:
         "recovered asks": 1,
     }
     assert done.counts["x"] == counts
-    assert storage.duel("x", 1, 1) == storage.duels_of("x", ["p", "q"])["q"] == row(1, "q", state="told", outcome="tie")
+    assert (
+        storage.duel("x", 1, 1)
+        == storage.duels_of("x", ["p", "q"])["q"]
+        == row(1, "q", state="resolved", outcome="tie")
+    )
     storage.close()
     storage = storage_at(url)
     assert storage.names() == ["x", "y"]
@@ -118,9 +122,9 @@ def test_of_a_tell_and_a_sweep_together_the_first_one_counts(url: str) -> None:
     storage.commit({"x": [Created(0.0, SETTINGS), *(row(number) for number in (1, 2, 3))]})
     done = storage.commit({"x": [tells[1], ExpireDue(9.5), tells[2]]})
     assert done.results["x"] == [TellResult(Status.ACCEPTED, "tie"), 2, TellResult(Status.LATE, "tie")]
-    assert {duel.number: duel.state for duel in storage.duels("x", 5)} == {1: "told", 2: "late", 3: "expired"}
+    assert {duel.number: duel.state for duel in storage.duels("x", 5)} == {1: "resolved", 2: "late", 3: "expired"}
     counts = storage.counts("x")
-    assert (counts["issued"], counts["told"], counts["late"], counts["expired"]) == (3, 1, 1, 2)
+    assert (counts["issued"], counts["resolved"], counts["late"], counts["expired"]) == (3, 1, 1, 2)
     storage.close()
 
 
@@ -130,7 +134,7 @@ def test_a_ticket_of_a_lost_ask_whose_query_was_asked_again(url: str) -> None:
     lost = Tell(1, 2, row(2, "q"), "first", 2.0)
     assert storage.commit({"x": [lost]}).results["x"] == [TellResult(Status.ACCEPTED, "first")]
     assert storage.commit({"x": [lost, lost]}).results["x"] == [TellResult(Status.DUPLICATE, "first")] * 2
-    assert storage.duel("x", 1, 2) == row(2, state="told", outcome="first")
+    assert storage.duel("x", 1, 2) == row(2, state="resolved", outcome="first")
     assert storage.duels_of("x", ["q"]) == {"q": row(1, "q")}
     assert storage.counts("x")["issued"] == 2
     storage.close()

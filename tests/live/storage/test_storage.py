@@ -73,9 +73,9 @@ def test_a_foreign_file_is_refused_and_left_alone(url: str, tmp_path: Path) -> N
 def test_a_newer_version_is_refused(url: str) -> None:
     create(url).close()
     file = sqlite3.connect(path_of(url))
-    file.execute("PRAGMA user_version = 2")
+    file.execute("PRAGMA user_version = 3")
     file.close()
-    with pytest.raises(rd.StorageError, match="has schema 2, this version of rankduel reads 1: install a newer one"):
+    with pytest.raises(rd.StorageError, match="has schema 3, this version of rankduel reads 2: install a newer one"):
         create(url)
 
 
@@ -278,7 +278,7 @@ def test_a_duel_that_is_told_soon_is_written_once(url: str, monkeypatch: pytest.
             for statement in statements
             if "duels" in statement
         )
-        assert t.counts == Counts(issued=3, told=3)
+        assert t.counts == Counts(issued=3, resolved=3)
         assert t.ask("query 1").id == "1-2"
 
 
@@ -303,7 +303,7 @@ def test_a_full_disk_loses_nothing_acknowledged(url: str, monkeypatch: pytest.Mo
         assert t.tell(t.ask("b"), FIRST).status == "accepted"
     with create(url) as t:
         assert t.tell(told, FIRST).status == "duplicate"
-        assert t.counts == Counts(issued=len(duels) + 2, told=len(duels) + 2)
+        assert t.counts == Counts(issued=len(duels) + 2, resolved=len(duels) + 2)
         assert learnt(State.replay(t.journal())) == learnt(t._state)
 
 
@@ -332,7 +332,7 @@ def test_a_damaged_page_is_an_error(url: str) -> None:
     for page in range(4096, len(content), 4096):
         path_of(url).write_bytes(content[:page] + b"\x5a" * 4096 + content[page + 4096 :])
         with contextlib.suppress(rd.StorageError), create(url) as t:
-            assert t.counts.told == 300  # what is answered is right, also where it does not need the damaged page
+            assert t.counts.resolved == 300  # what is answered is right, also where it does not need the damaged page
             asked = [t.ask(f"query {number}") for number in range(300)]
             assert all(duel.why == "storage" or duel.id == f"1-{n + 1}" for n, duel in enumerate(asked))
             if any(duel.why for duel in asked):
@@ -356,7 +356,7 @@ def test_a_log_that_ends_early_is_a_beginning_of_the_journal(url: str, tmp_path:
         copy.with_name("duels.db-wal").write_bytes(log[:end])
         copy.with_name("duels.db-shm").unlink(missing_ok=True)
         with create(f"sqlite:///{copy}") as t:
-            told.append(t.counts.told)
+            told.append(t.counts.resolved)
             statuses = [str(receipt.status) for receipt in t.tell_many([(duel, FIRST) for duel in duels])]
             assert statuses == ["duplicate"] * told[-1] + ["accepted"] * (40 - told[-1])
             assert learnt(State.replay(t.journal())) == learnt(t._state)
@@ -411,7 +411,7 @@ print(t.tell(t.ask(), rd.Outcome.FIRST).status)
     assert "is in use by process" in owned
     assert status == "accepted"
     with LocalTournament.open("search", storage=url) as t:
-        assert t.counts.told == 2
+        assert t.counts.resolved == 2
 
 
 @pytest.mark.parametrize("secret", [b"s" * 32, b"", b"s" * 64, b"s" * 65, b"s" * 200])

@@ -82,9 +82,9 @@ def test_a_duel_in_full(client: Client, name: str) -> None:
     seen = client.get(at(name, f"/duels/{with_lists}")).body
     assert (seen["page"], seen["clicks"], seen["outcome"]) == (shown, ["d2"], "second")
     assert seen["why"].startswith("After 0 outcomes, 3 of 3 rankers were left. They had not met before.")
-    assert seen["known"]["told"] == 0
+    assert seen["known"]["resolved"] == 0
     seen = client.get(at(name, f"/duels/{by_outcome}")).body
-    assert (seen["page"], seen["clicks"], seen["state"]) == (None, None, "told")
+    assert (seen["page"], seen["clicks"], seen["state"]) == (None, None, "resolved")
     client.post(at(name, "/show"), {"duel": silent, "shown": page})
     seen = client.get(at(name, f"/duels/{silent}")).body
     assert (seen["page"], seen["clicks"], seen["state"]) == (page, None, "shown")

@@ -15,7 +15,7 @@ export async function load(route) {
 }
 
 export function view(route, { made }) {
-  const told = made.divided
+  const note = made.divided
     ? `${made.bandit} lets rankers meet only within their batch. When half of them are gone, small ` +
       `batches are merged with large ones.`
     : `${made.bandit} has no batches: every ranker that is left may meet every other one. So there is one group.`;
@@ -23,7 +23,7 @@ export function view(route, { made }) {
     "section",
     null,
     h("h1", null, "Batches"),
-    h("p", { class: "lead-in" }, told),
+    h("p", { class: "lead-in" }, note),
     h(
       "ul",
       { class: made.divided ? "cards narrow" : "cards" },

@@ -9,9 +9,9 @@ const known = new Map();
 export async function departed(name) {
   let found = known.get(name) ?? [];
   for (let next = found.length; next !== null;) {
-    const told = await getJson(at(name, `/timeline?limit=1000&after=${next}`));
-    found = found.concat(told.departures);
-    next = told.next;
+    const page = await getJson(at(name, `/timeline?limit=1000&after=${next}`));
+    found = found.concat(page.departures);
+    next = page.next;
   }
   known.set(name, found);
   return found;
@@ -37,18 +37,18 @@ export function stepChart(
     right = 14,
     top = 14,
     bottom = 42;
-  const first = Math.max(1, Math.min(...departures.map((one) => one.told)));
+  const first = Math.max(1, Math.min(...departures.map((one) => one.resolved)));
   const low = 10 ** Math.floor(Math.log10(first)),
-    high = Math.max(overview.told, low * 10);
-  const x = (told) =>
+    high = Math.max(overview.resolved, low * 10);
+  const x = (resolved) =>
     left +
-    ((Math.log10(Math.max(told, low)) - Math.log10(low)) / (Math.log10(high) - Math.log10(low))) *
+    ((Math.log10(Math.max(resolved, low)) - Math.log10(low)) / (Math.log10(high) - Math.log10(low))) *
       (width - left - right);
   const y = (n) => top + (1 - n / overview.rankers) * (height - top - bottom);
   let n = overview.rankers,
     path = `M${left} ${y(n).toFixed(1)}`;
   for (const one of departures) {
-    path += `H${x(one.told).toFixed(1)}V${y(one.left).toFixed(1)}`;
+    path += `H${x(one.resolved).toFixed(1)}V${y(one.left).toFixed(1)}`;
     n = one.left;
   }
   path += `H${x(high).toFixed(1)}`;
@@ -68,14 +68,14 @@ export function stepChart(
     const px = ((event.clientX - box.left) / box.width) * width;
     let best = 0;
     departures.forEach((one, k) => {
-      if (Math.abs(x(one.told) - px) <= Math.abs(x(departures[best].told) - px)) best = k;
+      if (Math.abs(x(one.resolved) - px) <= Math.abs(x(departures[best].resolved) - px)) best = k;
     });
     return best;
   };
   const keys = { ArrowLeft: -1, ArrowRight: 1, PageUp: 10, PageDown: -10, Home: -1e9, End: 1e9 };
   const label =
     `Rankers remaining over duels: ${overview.rankers} at the beginning, ` +
-    `${overview.rankers_left} after ${count(overview.told)} duels`;
+    `${overview.rankers_left} after ${count(overview.resolved)} duels`;
   return h(
     "svg",
     {
@@ -116,8 +116,8 @@ export function stepChart(
     marks.map((mark) => [
       h("line", {
         class: `mark ${mark.kind}`,
-        x1: x(mark.told),
-        x2: x(mark.told),
+        x1: x(mark.resolved),
+        x2: x(mark.resolved),
         y1: top,
         y2: height - bottom,
       }),
@@ -125,8 +125,8 @@ export function stepChart(
         ? h(
             "text",
             {
-              class: x(mark.told) > width - 110 ? "mark end" : "mark",
-              x: x(mark.told) + (x(mark.told) > width - 110 ? -5 : 5),
+              class: x(mark.resolved) > width - 110 ? "mark end" : "mark",
+              x: x(mark.resolved) + (x(mark.resolved) > width - 110 ? -5 : 5),
               y: mark.kind === "stage" ? top + 10 + 14 * mark.row : height - bottom - 8 - 14 * mark.row,
             },
             mark.label,
@@ -137,29 +137,29 @@ export function stepChart(
     small
       ? null
       : departures.length <= 60
-        ? departures.map((one) => h("circle", { class: "dot", cx: x(one.told), cy: y(one.left), r: 2.2 }))
+        ? departures.map((one) => h("circle", { class: "dot", cx: x(one.resolved), cy: y(one.left), r: 2.2 }))
         : null,
     chosen
       ? [
           h("line", {
             class: "cursor",
-            x1: x(chosen.told),
-            x2: x(chosen.told),
+            x1: x(chosen.resolved),
+            x2: x(chosen.resolved),
             y1: top,
             y2: height - bottom,
           }),
-          h("circle", { class: "picked", cx: x(chosen.told), cy: y(chosen.left), r: 5 }),
+          h("circle", { class: "picked", cx: x(chosen.resolved), cy: y(chosen.left), r: 5 }),
         ]
       : null,
   );
 }
 
-export function told(one) {
+export function describe(one) {
   const by = one.by ? `, which ${one.by} won` : "";
   const bound = one.by ? ", on its confidence bound" : "";
   const reason = one.evidence !== null ? `, on evidence of ${odds(one.evidence)}` : bound;
   const left = one.left === 1 ? "1 was" : `${count(one.left)} were`;
-  return `${one.ranker} was dropped at duel ${count(one.told)}${by}${reason}; ${left} left.`;
+  return `${one.ranker} was dropped at duel ${count(one.resolved)}${by}${reason}; ${left} left.`;
 }
 
 // Horizontal bars with their names and numbers.

@@ -38,7 +38,7 @@ export function view(route) {
       help ? h("p", { class: "quiet", id: `${id}-help` }, help) : null,
       state.wrong?.[id] ? h("p", { class: "wrong", id: `${id}-wrong` }, state.wrong[id]) : null,
     );
-  const told = (id, more = {}) => ({
+  const inputProps = (id, more = {}) => ({
     id,
     name: id,
     "aria-describedby": [state.wrong?.[id] && `${id}-wrong`, `${id}-help`].filter(Boolean).join(" "),
@@ -57,7 +57,7 @@ export function view(route) {
       field(
         "name",
         "Name",
-        h("input", told("name", { maxlength: 200, autocomplete: "off", required: true })),
+        h("input", inputProps("name", { maxlength: 200, autocomplete: "off", required: true })),
         "What applications ask for, such as home-search.",
       ),
       field(
@@ -65,7 +65,7 @@ export function view(route) {
         "Rankers",
         h(
           "textarea",
-          told("rankers", {
+          inputProps("rankers", {
             rows: 8,
             spellcheck: "false",
             required: true,
@@ -78,7 +78,7 @@ export function view(route) {
       field(
         "baseline",
         "Baseline",
-        h("input", told("baseline", { maxlength: 200, autocomplete: "off" })),
+        h("input", inputProps("baseline", { maxlength: 200, autocomplete: "off" })),
         "What users see where there is no duel: while it is paused, or outside the share. Empty: whoever leads.",
       ),
       field(
@@ -86,7 +86,7 @@ export function view(route) {
         "Algorithm",
         h(
           "select",
-          told("bandit", {
+          inputProps("bandit", {
             value: bandit,
             onchange: (event) => {
               state.bandit = event.target.value;
@@ -103,7 +103,7 @@ export function view(route) {
             "Certainty of the decision",
             h(
               "select",
-              told("certainty", { value: "0.05" }),
+              inputProps("certainty", { value: "0.05" }),
               [
                 ["0.1", "90 %"],
                 ["0.05", "95 %"],
@@ -120,7 +120,7 @@ export function view(route) {
             "End with a tie within",
             h(
               "select",
-              told("tolerance", { value: "" }),
+              inputProps("tolerance", { value: "" }),
               [
                 ["", "never: go on until one is left"],
                 ["0.01", "1 % of even"],
@@ -136,7 +136,7 @@ export function view(route) {
         "Share of the traffic, in %",
         h(
           "input",
-          told("share", {
+          inputProps("share", {
             type: "number",
             min: 0,
             max: 100,
@@ -152,7 +152,7 @@ export function view(route) {
         "Pages are made by",
         h(
           "select",
-          told("interleaving", { value: "team_draft" }),
+          inputProps("interleaving", { value: "team_draft" }),
           PAGES.map(([value, text]) => h("option", { value }, text)),
         ),
         null,

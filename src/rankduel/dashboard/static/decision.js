@@ -75,7 +75,7 @@ export function view(route, { report }) {
           ],
           ["Leader", report.champion],
           ["Baseline", report.baseline ?? "none"],
-          ["Duels learnt", count(report.duels)],
+          ["Duels resolved", count(report.duels)],
           ["Duels asked for", count(report.issued)],
           ["Expired", count(report.expired)],
           ["Harm to users", harm(report.harm)],

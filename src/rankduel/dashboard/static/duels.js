@@ -10,7 +10,7 @@ const OPEN = ["issued", "shown"];
 const STATE = {
   issued: "on its way",
   shown: "shown",
-  told: "learnt",
+  resolved: "resolved",
   no_signal: "no signal",
   expired: "expired",
   late: "late",
@@ -97,7 +97,7 @@ export function view(route, { list, one }) {
                     { class: duel.outcome === "second" ? "won name" : "name", title: duel.second },
                     duel.second,
                   ),
-                  h("td", { class: "outcome" }, duel.state === "told" ? duel.outcome : STATE[duel.state]),
+                  h("td", { class: "outcome" }, duel.state === "resolved" ? duel.outcome : STATE[duel.state]),
                   one ? null : h("td", { class: "quiet" }, ago(duel.issued)),
                 ),
               ),
@@ -208,7 +208,7 @@ function did(duel) {
     "p",
     { class: told ? "" : "quiet" },
     told ??
-      (duel.state === "told"
+      (duel.state === "resolved"
         ? "No signals were sent: the application has told the outcome itself."
         : "Nothing was heard yet."),
   );
@@ -218,7 +218,7 @@ function did(duel) {
 function known({ known: then, ...duel }) {
   const met = then.wins + then.losses + then.ties;
   return table(
-    `The two after ${plural(then.told, "outcome")}, when this duel was asked for`,
+    `The two after ${plural(then.resolved, "outcome")}, when this duel was asked for`,
     [
       ["Ranker", "name"],
       ["Place", "number"],

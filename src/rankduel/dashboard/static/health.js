@@ -66,7 +66,7 @@ export function view(route, { overview, health, checks, audit }) {
         `${count(duels.issued)} of ${count(asks)}`,
       ),
       figure(
-        "Told in time",
+        "Resolved in time",
         duels.resolved + duels.no_signal + duels.expired ? share(health.joined) : "–",
         "of the duels that are over",
       ),
@@ -82,7 +82,7 @@ export function view(route, { overview, health, checks, audit }) {
         { class: "panel" },
         h("h2", null, "What became of duels"),
         bars("Duels", [
-          ["learnt", duels.resolved],
+          ["resolved", duels.resolved],
           ["no signal", duels.no_signal],
           ["in flight", duels.in_flight],
           ["expired", duels.expired],

@@ -18,7 +18,7 @@ export async function load(route) {
 }
 
 export function view(route, { overview, standings, departures }) {
-  const begun = overview.told > 0;
+  const begun = overview.resolved > 0;
   const best = standings.rankers.slice(0, SHOWN);
   return h(
     "div",
@@ -43,7 +43,7 @@ export function view(route, { overview, standings, departures }) {
       figure("Rankers left", count(overview.rankers_left), `of ${count(overview.rankers)}`),
       figure(
         "Duels",
-        compact(overview.told),
+        compact(overview.resolved),
         overview.today === null ? null : `${count(overview.today)} today`,
       ),
       figure("To a decision", forecast(overview), range(overview)),
@@ -83,7 +83,7 @@ export function view(route, { overview, standings, departures }) {
                 departures
                   .slice(-20)
                   .reverse()
-                  .map((one) => [one.ranker, count(one.told), count(one.left)]),
+                  .map((one) => [one.ranker, count(one.resolved), count(one.left)]),
               )
             : null,
         ),
@@ -171,12 +171,12 @@ const beginning = (route) =>
     h("p", { class: "quiet" }, "This page changes by itself with the first outcome."),
   );
 
-function forecast({ forecast: made, told, status, ...overview }) {
+function forecast({ forecast: made, resolved, status, ...overview }) {
   if (isDecided(overview)) return "decided";
   if (status === "stopped") return "stopped";
   if (overview.light.state === "bad") return "–";
   if (!overview.ends) return "no end";
-  if (!made) return told ? "…" : "–";
+  if (!made) return resolved ? "…" : "–";
   return made.duels === null ? "not in sight" : `≈ ${about(made.duels)}`;
 }
 

@@ -2,7 +2,7 @@
 
 import { asTable, h } from "./dom.js";
 import { at, changes, getJson } from "./api.js";
-import { departed, stepChart, told } from "./chart.js";
+import { departed, describe, stepChart } from "./chart.js";
 import { count, odds } from "./format.js";
 
 const EVENTS = {
@@ -32,8 +32,8 @@ export function view(route, { overview, departures, audit }) {
       h(
         "p",
         { class: "empty" },
-        overview.told
-          ? `After ${count(overview.told)} duels nobody has been dropped: the evidence is not enough yet.`
+        overview.resolved
+          ? `After ${count(overview.resolved)} duels nobody has been dropped: the evidence is not enough yet.`
           : "It begins with the first outcome.",
       ),
     );
@@ -59,7 +59,7 @@ export function view(route, { overview, departures, audit }) {
           }
         },
       }),
-      h("p", { class: "picked", "aria-live": "polite" }, told(departures[picked])),
+      h("p", { class: "picked", "aria-live": "polite" }, describe(departures[picked])),
       h(
         "p",
         { class: "quiet" },
@@ -83,7 +83,7 @@ export function view(route, { overview, departures, audit }) {
         .slice(0, 2000)
         .map((one) => [
           one.ranker,
-          count(one.told),
+          count(one.resolved),
           one.by ?? "–",
           one.evidence !== null ? odds(one.evidence) : one.by ? "confidence bound" : "–",
           count(one.left),
@@ -98,7 +98,7 @@ function stages(departures, overview) {
   const found = [];
   for (let stage = 1; overview.rankers / 2 ** stage >= 1; stage += 1) {
     const end = departures.find((one) => one.left <= overview.rankers / 2 ** stage);
-    if (end) found.push({ told: end.told, kind: "stage", label: `stage ${stage + 1}`, row: (stage - 1) % 3 });
+    if (end) found.push({ resolved: end.resolved, kind: "stage", label: `stage ${stage + 1}`, row: (stage - 1) % 3 });
   }
   return found;
 }
@@ -109,10 +109,10 @@ function operated(events, overview) {
   if (oldest[0]?.kind !== "created") return [];
   return oldest
     .map((event, index) => ({
-      told: event.number - 1 - index,
+      resolved: event.number - 1 - index,
       kind: "operated",
       label: EVENTS[event.kind],
       row: index % 4,
     }))
-    .filter((mark) => mark.label && mark.told > 0 && mark.told <= overview.told);
+    .filter((mark) => mark.label && mark.resolved > 0 && mark.resolved <= overview.resolved);
 }

@@ -71,7 +71,7 @@ const card = (one) =>
         h("dt", null, "Duels today"),
         h("dd", null, one.today === null ? "–" : count(one.today)),
       ),
-      h("div", null, h("dt", null, "Duels"), h("dd", null, count(one.told))),
+      h("div", null, h("dt", null, "Duels"), h("dd", null, count(one.resolved))),
       h("div", null, h("dt", null, "Health"), h("dd", null, light(one.light.state))),
     ),
   );

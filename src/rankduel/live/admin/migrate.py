@@ -13,7 +13,14 @@ from rankduel.live.storage.sqlite import OURS, lock_file
 __all__ = ["MIGRATIONS", "upgrade"]
 
 # SQL that leads from a schema to the next one, for both databases: {1: {"sqlite": "ALTER ...", "postgres": "..."}}
-MIGRATIONS: dict[int, dict[str, str]] = {}
+_TOLD_TO_RESOLVED = """
+DROP INDEX journal_changes;
+UPDATE journal SET kind = 'resolved' WHERE kind = 'told';
+CREATE INDEX journal_changes ON journal (tournament, number) WHERE kind <> 'resolved';
+UPDATE duels SET state = 'resolved' WHERE state = 'told';
+UPDATE counters SET name = 'resolved' WHERE name = 'told'
+"""
+MIGRATIONS: dict[int, dict[str, str]] = {1: {"sqlite": _TOLD_TO_RESOLVED, "postgres": _TOLD_TO_RESOLVED}}
 
 
 def upgrade(url: str) -> tuple[int, int]:

@@ -29,10 +29,12 @@ _DELETE_DUELS_OF_UNKNOWN_RANKERS = (
 )
 _QUARANTINE_EVENT = "UPDATE journal SET kind = 'quarantined', body = $1 WHERE tournament = $2 AND number = $3"
 _DELETE_SNAPSHOTS_FROM = "DELETE FROM snapshots WHERE tournament = $1 AND number >= $2"
-_OUTCOME_OF_DUEL = "SELECT outcome FROM duels WHERE tournament = $1 AND session = $2 AND number = $3 AND state = 'told'"
+_OUTCOME_OF_DUEL = (
+    "SELECT outcome FROM duels WHERE tournament = $1 AND session = $2 AND number = $3 AND state = 'resolved'"
+)
 _VOID_DUEL = (
     "UPDATE duels SET state = 'void', outcome = NULL "
-    "WHERE tournament = $1 AND session = $2 AND number = $3 AND state = 'told'"
+    "WHERE tournament = $1 AND session = $2 AND number = $3 AND state = 'resolved'"
 )
 
 
@@ -123,7 +125,7 @@ def _set_aside(storage: SqlStorage, name: str, bad: list[_Bad], rankers: int) ->
         for event in bad:
             body = {"kind": event.kind, "body": _json(event.body), "reason": event.reason, "by": _BY, "time": now()}
             storage.write(_QUARANTINE_EVENT, (text(body), id, event.number))
-            counts.update(_void_duel(storage, id, body["body"]) if event.kind == "told" else {})
+            counts.update(_void_duel(storage, id, body["body"]) if event.kind == "resolved" else {})
         if bad:
             storage.write(_DELETE_SNAPSHOTS_FROM, (id, bad[0].number))
         if counts:
@@ -140,12 +142,12 @@ def _void_duel(storage: SqlStorage, id: int, body: Any) -> dict[str, int]:
     if not found:
         return {}
     storage.write(_VOID_DUEL, (id, *numbers))
-    return dict.fromkeys(_counted("told", found[0][0]), -1) | {"void": 1}
+    return dict.fromkeys(_counted("resolved", found[0][0]), -1) | {"void": 1}
 
 
 def _counted(state: str, outcome: str | None) -> tuple[str, ...]:
     """The counters that a duel in a state has added to."""
-    return ("told", f"outcome {outcome}") if state == "told" else _STATES.get(state, (state,))
+    return ("resolved", f"outcome {outcome}") if state == "resolved" else _STATES.get(state, (state,))
 
 
 def _json(body: str) -> Any:

@@ -111,7 +111,7 @@ class _Check:
                         if same
                         else self._finding("error", f"{what} differs from replay")
                     )
-                if event.kind == "told":
+                if event.kind == "resolved":
                     told.append(event)
                 if len(told) >= _DUELS_PER_READ:
                     self._compare(told)
@@ -138,7 +138,7 @@ class _Check:
             stored = {row.number: row for row in map(DuelRow._make, rows)}
             for number, event in events.items():
                 body, row = event.body, stored.get(number)
-                learnt = (body["first"], body["second"], "told", body["outcome"])
+                learnt = (body["first"], body["second"], "resolved", body["outcome"])
                 if row is None or (row.first, row.second, row.state, row.outcome) != learnt:
                     self.wrong_duels.append(body["duel"])
 
@@ -174,9 +174,9 @@ class _Check:
         total = sum(number for (place, _), number in counted.items() if place == "duels")
         wrong = [f"duel {duel} is not as the journal has it" for duel in self.wrong_duels[:5]]
         for what, table, other in (
-            ("told, in the journal", count("duels", "told"), count("journal", "told")),
+            ("resolved, in the journal", count("duels", "resolved"), count("journal", "resolved")),
             ("issued, by the counters", total, count("counters", "issued")),
-            ("told, by the counters", count("duels", "told"), count("counters", "told")),
+            ("resolved, by the counters", count("duels", "resolved"), count("counters", "resolved")),
             ("without a signal, by the counters", count("duels", "no_signal"), count("counters", "no_signal")),
             ("expired, by the counters", count("duels", "expired", "late"), count("counters", "expired")),
             ("void, by the counters", count("duels", "void"), count("counters", "void")),

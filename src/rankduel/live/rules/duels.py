@@ -68,14 +68,14 @@ def apply_outcome(
     >>> row = DuelRow(1, 1, None, None, 4, 2, None, None, issued=0.0, expires=60.0)
     >>> status, after = apply_outcome(row, "first", 5.0)
     >>> status.value, after.state
-    ('accepted', 'told')
+    ('accepted', 'resolved')
     >>> apply_outcome(row, "first", 61.0)[0], apply_outcome(after, "tie", 6.0)
     (<Status.LATE: 'late'>, (<Status.CONFLICT: 'conflict'>, None))
     """
     if row is None:
         return Status.UNKNOWN, None
     if row.state in OPEN and time < row.expires:
-        return Status.ACCEPTED, _after(row, "no_signal" if outcome is None else "told", outcome, page)
+        return Status.ACCEPTED, _after(row, "no_signal" if outcome is None else "resolved", outcome, page)
     if row.state in OPEN or row.state == "expired":
         return Status.LATE, _after(row, "late", outcome, page)
     if row.state in ("void", "failed"):

@@ -87,7 +87,7 @@ class State:
         """Take in one event."""
         body = event.body
         match event.kind:
-            case "told":
+            case "resolved":
                 self._tell(body)
             case "paused" | "stopped":
                 self.status = event.kind

@@ -187,7 +187,7 @@ class Storage(Protocol):
     def changes(self, tournament: str, limit: int, before: int | None = None) -> list[Event]:
         """The latest events that are no outcomes, or the latest before that number; newest first."""
 
-    def told_since(self, tournament: str, time: float) -> int:
+    def resolved_since(self, tournament: str, time: float) -> int:
         """How many outcomes the journal has from a time on."""
 
     def duel(self, tournament: str, session: int, number: int) -> DuelRow | None:

@@ -21,15 +21,15 @@ STATEMENTS = Statements(
     lock_tournament="SELECT id, number, time FROM tournaments WHERE name = $1 FOR UPDATE",
     changes_before=(
         "SELECT number, time, kind, body FROM journal "
-        "WHERE tournament = $1 AND number < $2 AND kind <> 'told' ORDER BY number DESC LIMIT $3"
+        "WHERE tournament = $1 AND number < $2 AND kind <> 'resolved' ORDER BY number DESC LIMIT $3"
     ),
     count_changes=(
-        "SELECT count(*) FROM journal WHERE tournament = $1 AND number > $2 AND number <= $3 AND kind <> 'told'"
+        "SELECT count(*) FROM journal WHERE tournament = $1 AND number > $2 AND number <= $3 AND kind <> 'resolved'"
     ),
-    # `kind <> 'told'` is there for the index `journal_changes`.
+    # `kind <> 'resolved'` is there for the index `journal_changes`.
     rankers_added=(
         "SELECT time, body FROM journal "
-        "WHERE tournament = $1 AND kind <> 'told' AND kind IN ('created', 'added') ORDER BY number"
+        "WHERE tournament = $1 AND kind <> 'resolved' AND kind IN ('created', 'added') ORDER BY number"
     ),
     duels_of_queries=(
         f"SELECT {DUEL_COLUMNS} FROM json_array_elements_text($1::json) AS listed (value) CROSS JOIN duels "

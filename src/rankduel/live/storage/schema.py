@@ -11,7 +11,7 @@ from rankduel.live.storage.shared_statements import TOURNAMENT_ID, BulkWrite, St
 
 __all__ = ["SCHEMA", "Database", "tables", "text"]
 
-SCHEMA = 1  # the version of the tables
+SCHEMA = 2  # the version of the tables
 _TABLES = """
 CREATE TABLE facts (name {text} PRIMARY KEY, value {text} NOT NULL);
 CREATE TABLE tournaments (
@@ -21,7 +21,7 @@ CREATE TABLE journal (
     tournament {int} NOT NULL, number {int} NOT NULL, time {float} NOT NULL, kind {text} NOT NULL, body {text} NOT NULL,
     PRIMARY KEY (tournament, number)
 ) {clustered};
-CREATE INDEX journal_changes ON journal (tournament, number) WHERE kind <> 'told';
+CREATE INDEX journal_changes ON journal (tournament, number) WHERE kind <> 'resolved';
 CREATE TABLE duels (
     tournament {int} NOT NULL, session {int} NOT NULL, number {int} NOT NULL, query {text}, client {text},
     first {int} NOT NULL, second {int} NOT NULL, first_propensity {float}, second_propensity {float},

@@ -72,7 +72,7 @@ class SqlStorage(Database):
         rows = self.select(self.statements.changes_before, values)
         return [Event(number, time, kind, json.loads(body)) for number, time, kind, body in rows]
 
-    def told_since(self, tournament: str, time: float) -> int:
+    def resolved_since(self, tournament: str, time: float) -> int:
         """How many outcomes the journal has from a time on. Times never go back: what was before is soon found."""
         id = self.tournament_id(tournament)
         last: int = self.select(sql.LAST_EVENT, (id,))[0][0]

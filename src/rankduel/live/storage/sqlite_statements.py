@@ -17,15 +17,15 @@ STATEMENTS = Statements(
     # By itself SQLite goes through all outcomes: it must be told which index has only the other events.
     changes_before=(
         "SELECT number, time, kind, body FROM journal INDEXED BY journal_changes "
-        "WHERE tournament = $1 AND number < $2 AND kind <> 'told' ORDER BY number DESC LIMIT $3"
+        "WHERE tournament = $1 AND number < $2 AND kind <> 'resolved' ORDER BY number DESC LIMIT $3"
     ),
     count_changes=(
         "SELECT count(*) FROM journal INDEXED BY journal_changes "
-        "WHERE tournament = $1 AND number > $2 AND number <= $3 AND kind <> 'told'"
+        "WHERE tournament = $1 AND number > $2 AND number <= $3 AND kind <> 'resolved'"
     ),
     rankers_added=(
         "SELECT time, body FROM journal INDEXED BY journal_changes "
-        "WHERE tournament = $1 AND kind <> 'told' AND kind IN ('created', 'added') ORDER BY number"
+        "WHERE tournament = $1 AND kind <> 'resolved' AND kind IN ('created', 'added') ORDER BY number"
     ),
     # A join with a list is ten times as fast as IN with many placeholders. CROSS JOIN: from left to right.
     duels_of_queries=(

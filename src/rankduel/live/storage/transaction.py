@@ -180,11 +180,11 @@ class TournamentTransaction:
             return tell_result(status, None if row is None else row.outcome)
         self._becomes(key, after)
         self.settled[row.state, after.state, outcome, _delay(time - row.issued)] += 1
-        if after.state == "told":
+        if after.state == "resolved":
             body = {"duel": f"{session}-{number}", "first": row.first, "second": row.second, "outcome": outcome}
             if row.first_propensity is not None:
                 body["propensity"] = [row.first_propensity, row.second_propensity]
-            self._happens(time, "told", body)
+            self._happens(time, "resolved", body)
         return tell_result(status, outcome)
 
     def _duel_of(self, entry: Tell | Show) -> DuelRow | None:
@@ -209,7 +209,7 @@ class TournamentTransaction:
             self.counts[after] += duels
             self.counts["pages"] += duels * (before == "issued")
             self.counts[f"delay {delay}"] += duels
-            if after == "told":
+            if after == "resolved":
                 self.counts[f"outcome {outcome}"] += duels
             elif after == "late":
                 self.counts["expired"] += duels * (before in OPEN)
@@ -374,7 +374,7 @@ _HANDLERS = {
 def _body(event: Event) -> str:
     """The body of an event as JSON. Outcomes are most of all: written here, one takes 0.9 us, by `json` 7."""
     body = event.body
-    if event.kind != "told":
+    if event.kind != "resolved":
         return text(body)
     odds = "" if (given := body.get("propensity")) is None else f',"propensity":[{given[0]!r},{given[1]!r}]'
     duel = f'"duel":"{body["duel"]}","first":{body["first"]},"second":{body["second"]}'

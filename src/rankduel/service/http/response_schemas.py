@@ -184,7 +184,7 @@ class Departure(Struct):
     """A ranker that is out: after how many outcomes, by which ranker, on what evidence, and how many were left."""
 
     ranker: str
-    told: int
+    resolved: int
     by: str | None
     evidence: float | None
     left: int
@@ -221,7 +221,7 @@ class StoredDuel(Struct):
     query_id: str | None
     first: str
     second: str
-    state: str  # issued, shown, told, no_signal, expired, late, void or failed
+    state: str  # issued, shown, resolved, no_signal, expired, late, void or failed
     outcome: OutcomeOut | None
     issued: float
     expires: float

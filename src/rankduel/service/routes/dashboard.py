@@ -57,7 +57,7 @@ class Overview(Struct):
     tied: list[str]
     rankers: int
     rankers_left: int
-    told: int
+    resolved: int
     today: int | None  # outcomes since midnight, UTC; None, here and below: the storage cannot be read
     per_day: float | None  # outcomes a day, at the rate of the last day
     certainty: float | None
@@ -216,7 +216,7 @@ def _overview(t: LocalTournament, forecasts: Forecasts | None) -> Overview:
         tied=[view.names[arm] for arm in view.decision.tied],
         rankers=len(view.names),
         rankers_left=len(view.alive),
-        told=view.told,
+        resolved=view.resolved,
         today=stored.today,
         per_day=stored.per_day,
         certainty=None if confidence.delta is None else 1 - confidence.delta,
@@ -245,10 +245,10 @@ def _stored(t: LocalTournament, view: View) -> _Stored | None:
     try:
         begun = t.audit(1, before=2)[0].time  # the first event
         window = min(_DAY_SECONDS, max(_MIN_RATE_SECONDS, now() - begun))
-        per_day = t.told_since(now() - window) * _DAY_SECONDS / window
+        per_day = t.resolved_since(now() - window) * _DAY_SECONDS / window
         changes = t.audit() if view.status == "paused" else []
         paused = next((event for event in changes if event.kind == "paused"), None)
-        return _Stored(begun, t.told_since(now() // _DAY_SECONDS * _DAY_SECONDS), per_day, paused)
+        return _Stored(begun, t.resolved_since(now() // _DAY_SECONDS * _DAY_SECONDS), per_day, paused)
     except StorageError:
         return None
 
@@ -258,7 +258,7 @@ def _updated_forecast(view: View, forecasts: Forecasts | None) -> Forecast | Non
     made = None if forecasts is None else forecasts.forecast
     if forecasts is None or made is None:
         return None
-    more = view.told - forecasts.told
+    more = view.resolved - forecasts.resolved
     duels, least, most = (None if n is None else max(0, n - more) for n in (made.duels, made.least, made.most))
     return Forecast(duels, least, most, made.runs)
 

@@ -135,7 +135,7 @@ def _from(value: object, kind: type[T], **more: Any) -> T:
 
 def counts_out(counts: Counts) -> out.Counts:
     """Return counts of duels as a response."""
-    return _from(counts, out.Counts, resolved=counts.told)
+    return _from(counts, out.Counts)
 
 
 def event_out(event: Event) -> out.Event:
