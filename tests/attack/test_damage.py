@@ -215,7 +215,7 @@ def test_an_event_that_cannot_be_replayed_is_refused(path: Path) -> None:
     with closing(sqlite3.connect(path)) as file, file:
         file.execute("DELETE FROM snapshots")
         file.execute("""UPDATE journal SET body = replace(body, '"outcome":"first"', '"outcome":"fjrst"')""")
-    with pytest.raises(StorageError, match=r"event 3 \(told\) cannot be replayed"):
+    with pytest.raises(StorageError, match=r"event 3 \(resolved\) cannot be replayed"):
         opened(path)
 
 
