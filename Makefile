@@ -1,18 +1,18 @@
-# make demo   set up what it needs, and watch a live tournament: service, dashboard and users
-# make test   every check and every test
-# make quick  the tests that take less than a second each
-# make soak   the long tests: kills, mutated snapshots and models, generated requests, and ten million duels
-# make bench  the benchmark table
-# make coverage  every test, and which lines of Python they run; a part of them with TESTS=tests/live
-# make check  lint, types, import contract, workflows, docs and their site
-# make docs-site  the documentation as a site, in build/site
+# make demo       install the requirements of the demo and run a live tournament: service, dashboard and users
+# make test       run every check and every test
+# make quick      run the tests that take less than a second each
+# make soak       run the long tests: kills, mutated snapshots and models, generated requests, ten million duels
+# make bench      print the benchmark table
+# make coverage   run every test and report line coverage of the Python code; select tests with TESTS=tests/live
+# make check      check lint, types, import layers, workflows, docs and the documentation site
+# make docs-site  build the documentation site in build/site
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 KERNELS := $(shell find src -name '*.pyx' -o -name '*.pxd')
 SITE := $(BIN)/sphinx-build -q -W --keep-going -E -a -b html -c docs -d build/doctrees . build/site  # warnings are errors
-# Every .pyi is compared with the compiled module that it describes.
+# stubtest compares every .pyi file with the compiled module that it describes.
 STUBS = $(sort $(subst /,.,$(patsubst src/%.pyi,%,$(shell find src -name '*.pyi'))))
 STUBTEST = $(BIN)/stubtest --mypy-config-file pyproject.toml --concise --ignore-disjoint-bases \
 	--allowlist tests/stubtest-allowlist.txt $(STUBS)
@@ -23,15 +23,15 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 setup: $(VENV)/.ready
 
-# What the demo needs: it is ready sooner. A newer kernel, version or pin builds again; what is built stays. Kernels are
-# built with what is in .venv, so that nothing is installed twice.
+# Install only the requirements of the demo, so that it starts sooner. A changed kernel, version or pin triggers a new
+# build. Kernels are built with the packages in .venv, so that nothing is installed twice.
 $(VENV)/.built: pyproject.toml setup.py constraints.txt $(KERNELS)
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet setuptools Cython numpy
 	$(BIN)/pip install --quiet --no-build-isolation --editable '.[server]' rich
 	@touch $@
 
-# All the rest. The package is there already: asked for by name, it is not built once more.
+# Install everything else. The package is already installed, so pip does not build it again when named like this.
 $(VENV)/.ready: $(VENV)/.built
 	$(BIN)/pip install --quiet 'rankduel[dev]'
 	@touch $@
@@ -39,12 +39,12 @@ $(VENV)/.ready: $(VENV)/.built
 demo: $(VENV)/.built
 	$(BIN)/rankduel demo --out results/demo
 
-# The tests start hundreds of processes: a module is compiled once for all of them.
+# The tests start hundreds of processes. Write bytecode, so that each module is compiled once for all of them.
 test: export PYTHONDONTWRITEBYTECODE :=
 test: check postgresql chromium
 	$(BIN)/pytest -n 2 --dist worksteal
 
-# The tests to run after each change: all that are not marked slow (tests/conftest.py).
+# Run these after each change: all tests that are not marked slow (tests/conftest.py).
 quick: setup
 	$(BIN)/pytest -q -n 2 --dist worksteal -m 'not slow' $(TESTS)
 
@@ -53,7 +53,7 @@ soak: setup postgresql
 	$(BIN)/pytest -n 2 --dist worksteal tests/attack tests/crash tests/postgres tests/service
 	$(BIN)/python -m benchmarks --endurance 10000000
 
-# The tests start a database server of their own; where there is none and none can be installed, they are skipped.
+# The tests start their own database server. They are skipped if none is installed and none can be installed.
 APT := DEBIAN_FRONTEND=noninteractive timeout 300 apt-get -q -y
 postgresql:
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null \
@@ -61,14 +61,14 @@ postgresql:
 	|| { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && $(APT) update && $(APT) install postgresql; } \
 	|| echo 'no PostgreSQL server: tests that need one are skipped (Debian: apt-get install postgresql)'
 
-# The tests of the dashboard drive a real browser; where there is none and none can be installed, they are skipped.
+# The dashboard tests drive a real browser. They are skipped if none is installed and none can be installed.
 chromium:
 	@command -v chromium >/dev/null || command -v google-chrome >/dev/null \
 	|| { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && $(APT) install chromium; } \
 	|| { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && $(APT) update && $(APT) install chromium; } \
 	|| echo 'no Chromium: tests of the dashboard are skipped (Debian: apt-get install chromium)'
 
-# Of the Python parts; kernels are not measured. A part of the tests: make coverage TESTS=tests/live
+# Coverage of the Python code, without the kernels. Select tests with: make coverage TESTS=tests/live
 coverage: TESTS ?=
 coverage: setup postgresql chromium
 	$(BIN)/pytest -n 2 --dist worksteal --cov --cov-report=term:skip-covered --cov-report=html:build/coverage $(TESTS)

@@ -1,4 +1,4 @@
-"""Builds the compiled kernels: every .pyx below src/rankduel becomes one extension module."""
+"""Build the compiled kernels: every .pyx file in src/rankduel becomes one extension module."""
 
 import os
 import sys
@@ -10,11 +10,11 @@ from setuptools import Extension, setup
 
 NUMPY = Path(np.__file__).parent
 PARALLEL = os.cpu_count() or 1
-# What Cython adds to every kernel (its functions, its memoryviews) is compiled once and shared by all of them, which
-# takes two fifths off the time to build.
+# Compile Cython's utility code (functions, memoryviews) once and share it between all kernels. This cuts the build time
+# by two fifths.
 SHARED = "rankduel._shared"
-# Safe to ship: no -march=native, no -ffast-math (infinities and the order of sums mean something here).
-# Without debugging symbols a quarter of the time to compile is saved.
+# Safe to ship: no -march=native, and no -ffast-math, because kernels rely on infinities and on the order of sums.
+# -g0 omits debugging symbols, which saves a quarter of the compile time.
 COMPILE = ["-O3", "-g0", "-fno-math-errno", "-fno-trapping-math"] if os.name == "posix" else []
 
 extensions = [
@@ -26,7 +26,7 @@ extensions = [
         libraries=["npyrandom", "npymath"] + (["m"] if os.name == "posix" else []),
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
         extra_compile_args=COMPILE,
-        # NumPy's distributions are linked in: call them directly, and show them to nobody else.
+        # NumPy's distributions are linked statically. Hide their symbols: calls are direct, and nothing else sees them.
         extra_link_args=["-Wl,--exclude-libs,ALL"] if sys.platform == "linux" else [],
     )
     for source in sorted(Path("src/rankduel").rglob("*.pyx"))

@@ -1,7 +1,7 @@
-"""The documentation as a site: `make docs-site` builds it with Sphinx and MyST from the Markdown files as they stand.
+"""Configuration of the documentation site: `make docs-site` builds it with Sphinx and MyST from the Markdown files.
 
-The source folder is the root of the repository, so that a link from one page to another is the same on the site and on
-a code host. The navigation is made from docs/README.md: a heading there is a group, and a list item a page of it.
+The source folder is the root of the repository, so that links between pages work both on the site and on a code host.
+The navigation is generated from docs/README.md: each heading is a group, and each list item is a page of the group.
 """
 
 import re
@@ -25,7 +25,7 @@ root_doc = HOME
 include_patterns = ["*.md", "docs/**", "examples/**"]
 exclude_patterns = [".*", "build", "dist", "results", "src", "tests", "benchmarks", "**/node_modules"]
 nitpicky = True
-suppress_warnings = ["misc.highlighting_failure"]  # a request without "HTTP/1.1" is coloured as well as it can be
+suppress_warnings = ["misc.highlighting_failure"]  # HTTP examples without "HTTP/1.1" are not highlighted
 
 myst_heading_anchors = 4
 myst_links_external_new_tab = False
@@ -34,7 +34,7 @@ html_theme = "furo"
 html_title = "rankduel"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
-html_additional_pages = {"index": "home.html"}  # the root of the site leads to docs/README
+html_additional_pages = {"index": "home.html"}  # the root of the site redirects to docs/README
 templates_path = ["templates"]
 html_copy_source = False
 html_show_sourcelink = False
@@ -48,7 +48,7 @@ pygments_dark_style = "a11y-high-contrast-dark"
 
 
 def navigation(text: str) -> str:
-    """The hidden tables of contents that a page stands for: one for each heading, of the pages listed below it."""
+    """Make one hidden table of contents for each heading, with the pages that are listed below it."""
     parts = re.split(r"^## (.*)$", text, flags=re.MULTILINE)
     groups = zip(["", *parts[1::2]], parts[::2], strict=True)
     trees = [(caption, pages) for caption, part in groups if (pages := LISTED.findall(part))]
@@ -63,7 +63,7 @@ def _entry(page: tuple[str, str]) -> str:
 
 
 def add_navigation(_app: Sphinx, page: str, source: list[str]) -> None:
-    """Give the home page its navigation, and the pages that are tables of others theirs."""
+    """Add the navigation to the home page and to the table of bandits."""
     if page == HOME:
         source[0] += navigation(source[0])
     elif page == "docs/bandits/README":
@@ -71,6 +71,6 @@ def add_navigation(_app: Sphinx, page: str, source: list[str]) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Called by Sphinx."""
+    """Register the hook. Sphinx calls this function."""
     app.connect("source-read", add_navigation)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

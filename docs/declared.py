@@ -24,8 +24,8 @@ GROUPS = {
     "ask": "Traffic",
     "tell": "Traffic",
     "ingest": "Traffic",
-    "admin": "Operate",
-    "read": "Look",
+    "admin": "Admin",
+    "read": "Read",
     None: "No key needed",
 }
 
@@ -126,16 +126,16 @@ def http() -> str:
     parts = [
         "# All HTTP calls",
         NOTICE,
-        "Made from the OpenAPI 3.1 document that a server gives at `/v1/openapi.json`. [The HTTP service](service.md) "
-        "shows how the calls are used, and what they promise. A key is sent as `Authorization: Bearer rd_...`, and "
-        "needs the scope that is named; no key is needed on the machine itself until one is made. Names in a path are "
-        "percent-encoded.",
+        "This page is generated from the OpenAPI 3.1 document that your server returns at `/v1/openapi.json`. "
+        "[The HTTP service](service.md) shows how to use the calls and explains their guarantees. Send your API key as "
+        "`Authorization: Bearer rd_...`. The key needs the scope of the call. Until you create the first key, you need "
+        "no key on the machine of the server. Percent-encode names in a path.",
     ]
     for group, members in groups.items():
         parts.append(f"## {group}")
         for method, path, operation in members:
             parts += _call(method, path, operation)
-    parts += ["## Bodies", "What is sent and answered, field by field. Fields that are not listed are refused."]
+    parts += ["## Bodies", "All fields of requests and responses. Requests with unknown fields are refused."]
     for name, schema in sorted(api["components"]["schemas"].items()):
         parts += [f"### {name}", *_schema(schema)]
     parts += ["## Types of problems", *_problems(calls)]
@@ -151,24 +151,24 @@ def _call(method: str, path: str, operation: Mapping[str, Any]) -> list[str]:
         raise UndocumentedError(f"{method} {path}: no summary")
     scope = _scope(operation)
     parts = [f"### `{method} {path}`", _escaped(operation["summary"]) + (f" Scope: `{scope}`." if scope else "")]
-    lines = []
-    for each in operation["parameters"]:
-        if each["in"] == "query":
-            about = _escaped(each["description"].removesuffix("."))
-            lines.append(f"- `?{each['name']}=`: {about}; {_kind(each['schema'])}")
+    lines = [
+        f"- `?{each['name']}=`, {_kind(each['schema'])}: {_escaped(each['description'])}"
+        for each in operation["parameters"]
+        if each["in"] == "query"
+    ]
     if body := operation.get("requestBody"):
         kinds = dict.fromkeys(_kind(content["schema"]) for content in body["content"].values())
         media = "" if list(body["content"]) == ["application/json"] else f", as {_listed(body['content'])}"
-        lines.append(f"- sent: {', or '.join(kinds)}{media}{'' if body['required'] else '; may be left out'}")
+        lines.append(f"- {'Request' if body['required'] else 'Optional request'} body: {', or '.join(kinds)}{media}")
     for status, answer in operation["responses"].items():
         for media, content in answer.get("content", {}).items():
             if media != "application/problem+json":
-                lines.append(f"- answered: {status}, {_kind(content['schema'])}")
+                lines.append(f"- Response: {status}, {_kind(content['schema'])}")
     return [*parts, "\n".join(lines)]
 
 
 def _schema(schema: Mapping[str, Any]) -> list[str]:
-    parts = [_escaped(schema["description"])] if schema.get("description") else []
+    parts = [_escaped(inspect.cleandoc(schema["description"]))] if schema.get("description") else []
     fields = schema.get("properties", {})
     if not fields:
         return [*parts, _kind(schema)]
@@ -179,29 +179,33 @@ def _schema(schema: Mapping[str, Any]) -> list[str]:
         rows.append(
             f"| `{name}` | {_kind(field)}{about} | {'yes' if name in schema.get('required', ()) else default} |"
         )
-    return [*parts, "\n".join(["| field | what | needed, or its default |", "|---|---|---|", *rows])]
+    return [*parts, "\n".join(["| field | type | required, or default |", "|---|---|---|", *rows])]
 
 
 def _kind(schema: Mapping[str, Any]) -> str:
     """The type of a value in words.
 
     >>> _kind({"anyOf": [{"type": "integer", "minimum": 1, "maximum": 9}, {"type": "null"}]})
-    'integer, 1 to 9; or null'
-    >>> _kind({"type": "array", "items": {"$ref": "#/components/schemas/DuelOut"}})
-    'list of [DuelOut](#duelout)'
+    'integer (1 to 9) or null'
+    >>> _kind({"type": "array", "items": {"$ref": "#/components/schemas/DuelOut"}, "maxItems": 1000})
+    'list (up to 1,000) of [DuelOut](#duelout)'
     """
     match schema:
         case {"$ref": ref}:
             name = ref.rpartition("/")[2]
             words = f"[{name}](#{name.lower()})"
         case {"anyOf": several} | {"oneOf": several}:
-            words = "; or ".join(map(_kind, several))
+            words = " or ".join(
+                map(_kind, sorted(several, key=lambda one: "items" in one))
+            )  # lists last: "or" is clear
         case {"enum": values}:
             words = " or ".join(f"`{json.dumps(value)}`" for value in values)
         case {"type": "array", "items": items}:
-            words = f"list of {_kind(items)}" + (f", up to {schema['maxItems']:,}" if "maxItems" in schema else "")
+            words = (
+                "list" + (f" (up to {schema['maxItems']:,})" if "maxItems" in schema else "") + f" of {_kind(items)}"
+            )
         case {"type": "string", "maxLength": most}:
-            words = f"string, up to {most:,} characters"
+            words = f"string (up to {most:,} characters)"
         case {"type": list(kinds)}:
             words = " or ".join(kinds)
         case _:
@@ -215,7 +219,7 @@ def _bounds(schema: Mapping[str, Any]) -> str:
     if low is None or high is None or high >= 2**53:
         return ""
     above, below = "above " * ("exclusiveMinimum" in schema), "below " * ("exclusiveMaximum" in schema)
-    return f", {above}{low:,} to {below}{high:,.10g}"
+    return f" ({above}{low:,} to {below}{high:,.10g})"
 
 
 def _problems(calls: Sequence[tuple[str, str, Mapping[str, Any]]]) -> list[str]:

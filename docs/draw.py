@@ -1,7 +1,8 @@
-"""The pictures of docs/concepts.md: `python docs/draw.py` writes docs/pictures/*.svg.
+"""Draw the pictures of docs/concepts.md: `python docs/draw.py` writes docs/pictures/*.svg.
 
-What is plotted is played here, by seeded runs; what is drawn as a page is what TeamDraftInterleaving gave. Plain SVG is
-small, scales, and follows the reader's light or dark screen. Another build may give other numbers, by the same law.
+The plots show seeded simulations that run here. The interleaved page is real output of TeamDraftInterleaving. Plain SVG
+is small, scales, and follows the reader's light or dark mode. Another build may give other numbers from the same
+distribution.
 """
 
 import io
@@ -33,7 +34,7 @@ text { fill: #e6ebf0 } .small { fill: #b3bfca } .paper { fill: #16191d; stroke: 
 .ta { fill: #7ab7ff } .tb { fill: #ffa66b } .tc { fill: #c5a8ff } .td { fill: #b3bfca } }
 """
 DELTA = 0.05
-SEED = 21  # of a run in which the best ranker has bad luck at first
+SEED = 21  # a run in which the best ranker has bad luck at first
 RANKERS = rd.PreferenceMatrix.from_array(
     [
         [0.50, 0.56, 0.60, 0.64, 0.70],
@@ -46,7 +47,7 @@ RANKERS = rd.PreferenceMatrix.from_array(
 
 
 class Picture:
-    """A sheet to draw on; its title and description are for those who cannot see it."""
+    """An SVG picture. Screen readers read its title and description."""
 
     def __init__(self, title: str, about: str, width: int = 720, height: int = 330) -> None:
         self.width, self.height = width, height
@@ -60,11 +61,11 @@ class Picture:
         ]
 
     def text(self, x: float, y: float, text: str, looks: str = "", anchor: str = "middle") -> None:
-        """Write, with the baseline at y."""
+        """Write text with its baseline at y."""
         self.parts.append(f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" class="{looks}">{escape(text)}</text>')
 
     def box(self, corner: tuple[float, float], size: tuple[float, float], lines: Sequence[str], looks: str) -> None:
-        """Draw a box with lines of text in its middle, the first one strong if there are more."""
+        """Draw a box with centred lines of text. With several lines, the first is bold."""
         (x, y), (width, height) = corner, size
         self.parts.append(f'<rect class="{looks}" x="{x}" y="{y}" width="{width}" height="{height}" rx="6"/>')
         top = y + height / 2 + 5 - 10 * (len(lines) - 1)
@@ -73,7 +74,7 @@ class Picture:
             self.text(x + width / 2, top + 20 * number, line, strong)
 
     def arrow(self, *points: tuple[float, float]) -> None:
-        """Draw a line through the points with a tip at the last one."""
+        """Draw a line through the points with an arrowhead at the last one."""
         (x0, y0), (x, y) = points[-2:]
         length = math.hypot(x - x0, y - y0)
         dx, dy = (x - x0) / length, (y - y0) / length
@@ -83,12 +84,12 @@ class Picture:
         self.parts += [f'<polyline class="line" points="{path}"/>', f'<polygon class="tip" points="{corners}"/>']
 
     def save(self, name: str) -> None:
-        """Write it to the folder of pictures."""
+        """Write the picture to docs/pictures."""
         (PICTURES / f"{name}.svg").write_text("\n".join([*self.parts, "</svg>", ""]))
 
 
 class Chart(Picture):
-    """Curves over a logarithmic or plain axis of duels."""
+    """A line chart over a linear or logarithmic axis of duels."""
 
     def __init__(
         self,
@@ -118,7 +119,7 @@ class Chart(Picture):
             self.text(self.left - 8, here + 4, _short(value), "small", "end")
 
     def curve(self, values: Iterable[tuple[float, float]], looks: str, name: str, shift: tuple[float, float]) -> None:
-        """Draw a curve and its name, so far from its end."""
+        """Draw a curve and its name, shifted from the end of the curve."""
         points = [(self.at_x(x), self.at_y(y)) for x, y in values]
         neighbours = zip(points, points[1:], points[2:], strict=False)
         points[1:-1] = [here for before, here, after in neighbours if not before[1] == here[1] == after[1]]
@@ -127,7 +128,7 @@ class Chart(Picture):
         self.text(points[-1][0] + shift[0], points[-1][1] + shift[1], name, f"t{looks} small strong", "start")
 
     def bound(self, y: float, name: str) -> None:
-        """Draw a level, and what it means."""
+        """Draw a labelled horizontal line."""
         here = self.at_y(y)
         self.parts.append(f'<line class="bound" x1="{self.left}" x2="{self.right}" y1="{here:.1f}" y2="{here:.1f}"/>')
         self.text(self.right + 8, here + 5, name, "small", "start")
@@ -151,7 +152,7 @@ def _ticks(low: float, high: float, log: bool) -> list[float]:
 
 
 def _short(value: float) -> str:
-    """A number on an axis.
+    """Format a number for an axis.
 
     >>> [_short(value) for value in (0, 0.5, 20, 1000, 1e6)]
     ['0', '0.5', '20', '1,000', '1 million']
@@ -160,7 +161,7 @@ def _short(value: float) -> str:
 
 
 def duel() -> None:
-    """The loop of a dueling bandit."""
+    """Draw the loop of a dueling bandit."""
     sheet = Picture(
         "A dueling bandit",
         "A circle of five steps: the bandit picks two rankers, both rank the query, their lists are interleaved into "
@@ -185,7 +186,7 @@ def duel() -> None:
 
 
 def interleaving() -> None:
-    """A page by Team Draft, as the library made it."""
+    """Draw a page that TeamDraftInterleaving built."""
     lists = (["apple", "berry", "cherry", "date"], ["berry", "date", "elder", "apple"])
     method = rd.interleaving.TeamDraftInterleaving()
     page = method.interleave(*lists, k=4, seed=5)
@@ -220,7 +221,7 @@ def interleaving() -> None:
 
 
 def regret() -> None:
-    """Cumulative regret of three bandits: a mean of ten runs."""
+    """Plot the cumulative regret of three bandits, as a mean of ten runs."""
     problem, horizon, runs = rd.problems.web_search(), 1_000_000, 10
     chart = Chart(
         "Regret of three ways to choose duels",
@@ -245,7 +246,7 @@ def regret() -> None:
 
 
 def left() -> None:
-    """How many rankers are left, in one run of two bandits."""
+    """Plot the number of rankers left, in one run of each of two bandits."""
     problem = rd.problems.web_search()
     chart = Chart(
         "Rankers left",
@@ -274,7 +275,7 @@ def left() -> None:
 
 
 def certificate() -> None:
-    """Evidence against each of five rankers, in one run, until all but one are out."""
+    """Plot the evidence against each of five rankers in one run, until one ranker is left."""
     bandit, random, chances = (
         rd.CertifiedSparring(5, delta=DELTA, seed=SEED),
         np.random.default_rng(SEED),
@@ -309,7 +310,7 @@ def certificate() -> None:
 
 
 def main() -> None:
-    """Draw them all."""
+    """Draw all pictures."""
     PICTURES.mkdir(exist_ok=True)
     for draw in (duel, interleaving, regret, left, certificate):
         draw()

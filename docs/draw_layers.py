@@ -1,8 +1,8 @@
-"""The picture of ARCHITECTURE.md: `python docs/draw_layers.py` writes docs/pictures/layers.svg from the import graph.
+"""Draw the import layers of ARCHITECTURE.md: `python docs/draw_layers.py` writes docs/pictures/layers.svg.
 
-Rows are the layers of the import contracts in pyproject.toml. Arrows are imports that exist: those of Python modules as
-grimp finds them, and the imports and cimports of Cython files. An arrow is left out where a longer path says the same.
-The same data is in the SVG as JSON, so that a test can compare it with the sources.
+Rows are the layers of the import contracts in pyproject.toml. Arrows are actual imports: grimp finds the imports of
+Python modules, and this script reads the imports and cimports of Cython files. An arrow is omitted where a longer path
+implies it. The SVG contains the same data as JSON, so that a test can compare it with the sources.
 """
 
 import json
@@ -22,7 +22,7 @@ from draw import PICTURES, Picture
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = Path(rankduel.__file__).parent
-OPENED = ("live", "service", "bandits")  # packages that have a panel of their own
+OPENED = ("live", "service", "bandits")  # packages with their own panel
 PANEL_WIDTHS = (300, 300, 248)
 WIDTH, MARGIN, GAP = 960, 24, 16
 BOX_HEIGHT, ROW_HEIGHT, PANEL_ROW_HEIGHT = 46, 76, 58
@@ -32,7 +32,7 @@ Rows = list[list[str]]
 
 
 class Graph(NamedTuple):
-    """Boxes in rows from the top down, which of them are packages, and who imports whom."""
+    """Import graph: boxes in rows from the top down, the boxes that are packages, and the imports between boxes."""
 
     rows: Rows
     packages: list[str]
@@ -40,7 +40,7 @@ class Graph(NamedTuple):
 
 
 def imports() -> Edges:
-    """Every import of the package, module by module."""
+    """Find all imports between modules of the package."""
     graph = grimp.build_graph("rankduel", exclude_type_checking_imports=True, cache_dir=None)
     found = {(module, other) for module in graph.modules for other in graph.find_modules_directly_imported_by(module)}
     for path in sorted(PACKAGE.rglob("*.p[yx][xd]")):
@@ -51,7 +51,7 @@ def imports() -> Edges:
 
 
 def contracts() -> dict[str, Rows]:
-    """The layers of each exhaustive contract, by the package that it is about."""
+    """Read the layers of each exhaustive import contract, by package."""
     listed = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
     return {
         contract["containers"][0]: [
@@ -63,7 +63,7 @@ def contracts() -> dict[str, Rows]:
 
 
 def part_of(module: str, package: str, algorithms: Iterable[str]) -> str | None:
-    """The box of a panel, or of the whole picture, that a module is drawn in; None if it is in none.
+    """Find the box of a module in a panel or in the whole picture, or None if it has no box.
 
     >>> part_of("rankduel.live.storage.sqlite", "rankduel", ()), part_of("rankduel.live.rules", "rankduel.live", ())
     ('live', 'rules')
@@ -77,7 +77,7 @@ def part_of(module: str, package: str, algorithms: Iterable[str]) -> str | None:
 
 
 def reduced(edges: Edges) -> Edges:
-    """The edges without those that a longer path stands for.
+    """Transitive reduction: remove the edges that a longer path implies.
 
     >>> sorted(reduced({("a", "b"), ("b", "c"), ("a", "c")}))
     [('a', 'b'), ('b', 'c')]
@@ -86,7 +86,7 @@ def reduced(edges: Edges) -> Edges:
 
 
 def below(start: str, edges: Edges) -> set[str]:
-    """All that can be reached from here."""
+    """Find everything that can be reached from a start."""
     reached: set[str] = set()
     waiting = [start]
     while waiting:
@@ -98,7 +98,7 @@ def below(start: str, edges: Edges) -> set[str]:
 
 
 def stacked(names: Iterable[str], edges: Edges) -> Rows:
-    """Rows of boxes where no contract names them: each box is one row above the highest one that it imports.
+    """Compute rows where no contract lists layers: each box is one row above the highest box that it imports.
 
     >>> stacked("abcd", {("a", "b"), ("b", "c"), ("a", "d")})
     [['a'], ['b'], ['c', 'd']]
@@ -117,7 +117,7 @@ def stacked(names: Iterable[str], edges: Edges) -> Rows:
 
 
 def graph_of(package: str, found: Edges) -> Graph:
-    """The boxes of a package and the imports between them."""
+    """Build the graph of a package: its boxes and the imports between them."""
     algorithms = {
         cls.__module__.rpartition(".")[2] for cls in (*rankduel.REGISTRY.values(), *rankduel.MULTI_REGISTRY.values())
     }
@@ -125,7 +125,7 @@ def graph_of(package: str, found: Edges) -> Graph:
     edges = {(a, b) for a, b in pairs if a is not None and b is not None and a != b}
     circles = sorted((a, b) for a, b in edges if a in below(b, edges))
     if circles:
-        raise ValueError(f"{package} imports in circles, expected layers: {circles}")
+        raise ValueError(f"{package} has circular imports: {circles}; remove one import of each circle")
     folder = PACKAGE.joinpath(*package.split(".")[1:])
     inner = {path.parent.name for path in folder.glob("*/__init__.py")}
     modules = {path.stem for path in folder.iterdir() if path.suffix in (".py", ".pyx", ".pxd")}
@@ -139,28 +139,28 @@ def graph_of(package: str, found: Edges) -> Graph:
 
 
 def layers() -> dict[str, Graph]:
-    """All that the picture shows: the packages, and what is in some of them."""
+    """Build all graphs of the picture: the packages, and the contents of some of them."""
     found = imports()
     return {name: graph_of(name, found) for name in ("rankduel", *(f"rankduel.{each}" for each in OPENED))}
 
 
 def as_values(graphs: Mapping[str, Graph]) -> Any:
-    """The data of the picture, as JSON holds it."""
+    """Convert the graphs to values for JSON."""
     return json.loads(json.dumps({name: graph._asdict() for name, graph in graphs.items()}))
 
 
 def from_svg(text: str) -> Any:
-    """The data of a picture that was drawn."""
+    """Read the JSON data from a drawn picture."""
     found = re.search(r"<metadata>(.*?)</metadata>", text, re.DOTALL)
     return None if found is None else json.loads(unescape(found[1]))
 
 
-# Where boxes stand. A long arrow passes through a narrow box of its own in each row between; arrows to the same box
-# share them.
+# Layout. A long arrow passes through an invisible narrow box in each row between its ends. Arrows to the same box share
+# these boxes.
 
 
 class Sheet:
-    """The places of boxes and arrows in one part of the picture."""
+    """Layout of the boxes and arrows in one part of the picture."""
 
     def __init__(
         self, graph: Graph, labels: Mapping[str, Sequence[str]], corner: tuple[int, int], width: int, gap: int
@@ -173,7 +173,7 @@ class Sheet:
         self.steps: Edges = set()
         for a, b in graph.edges:
             if level[a] >= level[b]:
-                continue  # two of one layer: told by the contract, and drawn by nothing
+                continue  # both are in one layer: the contract covers it, and no arrow is drawn
             here = a
             for row in range(level[a] + 1, level[b]):
                 passing = f">{b}"
@@ -187,7 +187,7 @@ class Sheet:
         self._place()
 
     def size(self, name: str) -> float:
-        """The width of a box, from its text."""
+        """Compute the width of a box from its text."""
         if name.startswith(">"):
             return 2.0
         return (
@@ -196,7 +196,7 @@ class Sheet:
         )
 
     def _wrapped(self, row: Sequence[str]) -> Rows:
-        """A layer, in as many rows as it needs."""
+        """Wrap a layer into as many rows as it needs."""
         parts: Rows = [[]]
         for name in row:
             if parts[-1] and sum(self.size(each) + self.gap for each in (*parts[-1], name)) > self.width:
@@ -205,7 +205,7 @@ class Sheet:
         return parts
 
     def _order(self) -> None:
-        """Swap neighbours of a row for as long as fewer arrows cross."""
+        """Swap boxes within a row as long as this reduces the number of crossing arrows."""
         for _ in range(8):
             for number in range(len(self.rows)):
                 self._spread(number, squeezed=False)
@@ -240,7 +240,7 @@ class Sheet:
                 self._spread(number, squeezed=True)
 
     def _wanted(self, number: int, name: str) -> float:
-        """The middle of those that a box is tied to, and a little of the sheet's. Long arrows are kept straight."""
+        """Compute the preferred position of a box: a weighted mean of its neighbours. Long arrows stay straight."""
         key = f"{number} {name}"
         tied = [(b, b in self.x) for a, b in self.steps if a == key] + [
             (a, a in self.x) for a, b in self.steps if b == key
@@ -253,7 +253,7 @@ class Sheet:
         return total / weights
 
     def _spread(self, number: int, *, squeezed: bool) -> None:
-        """Give the boxes of a row places near those that they want, in their order and apart from each other."""
+        """Place the boxes of a row near their preferred positions, in order and without overlap."""
         names = self.rows[number]
         sizes = [self.size(name) for name in names]
         apart = [0.0, *((one + other) / 2 + self.gap for one, other in pairwise(sizes))]
@@ -269,7 +269,7 @@ class Sheet:
 
 
 def rising(values: Sequence[float]) -> list[float]:
-    """The sequence that never falls and is nearest to these values: whatever falls becomes its mean.
+    """Isotonic regression: the non-decreasing sequence nearest to these values, by pooling adjacent violators.
 
     >>> rising([1.0, 4.0, 2.0, 5.0])
     [1.0, 3.0, 3.0, 5.0]
@@ -284,7 +284,7 @@ def rising(values: Sequence[float]) -> list[float]:
 
 
 def draw(picture: Picture, graph: Graph, sheet: Sheet, row_height: int) -> None:
-    """Draw the arrows, then the boxes over them."""
+    """Draw the arrows, then the boxes on top."""
     height = {name: BOX_HEIGHT if len(sheet.labels.get(name, ())) > 1 else 30 for row in sheet.rows for name in row}
     middle = {
         f"{number} {name}": sheet.top + number * row_height + BOX_HEIGHT / 2
@@ -321,7 +321,7 @@ def draw(picture: Picture, graph: Graph, sheet: Sheet, row_height: int) -> None:
 
 
 def picture(graphs: Mapping[str, Graph]) -> Picture:
-    """The packages above, and three of them opened below."""
+    """Draw all packages, and below them the contents of three packages."""
     whole = graphs["rankduel"]
     inner = {
         name: sorted(path.parent.name for path in (PACKAGE / name).glob("*/__init__.py")) for name in whole.packages

@@ -1,8 +1,8 @@
 """LightGBM rankers as arms: which of a dozen trained models do users like best? `python examples/lightgbm_rankers.py`.
 
-The models are trained on one half of a synthetic collection and meet on the other half, before simulated users. Needs
-LightGBM: `pip install 'rankduel[models]'`. Models in files and LETOR data take less code: `rd.datasets.load_letor(path,
-models=[...])`.
+The script trains the models on one half of a synthetic collection. Simulated users compare them on the other half. It
+needs LightGBM: `pip install 'rankduel[models]'`. For models in files and LETOR data you need less code:
+`rd.datasets.load_letor(path, models=[...])`.
 """
 
 import argparse
@@ -12,20 +12,20 @@ import numpy as np
 
 import rankduel as rd
 
-# (trees, leaves of each, queries to learn from): from hardly trained to well trained
+# (trees, leaves per tree, training queries): from hardly trained to well trained
 MODELS = [(trees, leaves, queries) for trees in (1, 4, 16, 64) for leaves, queries in [(4, 20), (4, 200), (31, 200)]]
 
 
 def features_of(collection: rd.datasets.Collection, query: int) -> np.ndarray:
-    """A row for each document of a query: the place that each ranker of the collection gives it, ties included.
+    """Make a feature row for each document of a query: its position in the list of each ranker, ties included.
 
-    In LETOR collections a feature is a ranker; here it is the other way round.
+    In LETOR collections each feature serves as a ranker. Here each ranker serves as a feature.
     """
     return np.column_stack([collection.starts(query, ranker) for ranker in range(collection.n_rankers)])
 
 
 def train(collection: rd.datasets.Collection, trees: int, leaves: int) -> lightgbm.Booster:
-    """LambdaMART on all queries of a collection."""
+    """Train LambdaMART on all queries of a collection."""
     rows = np.concatenate([features_of(collection, query) for query in range(collection.n_queries)])
     parameters = {
         "objective": "lambdarank",
@@ -39,7 +39,7 @@ def train(collection: rd.datasets.Collection, trees: int, leaves: int) -> lightg
 
 
 def ndcg(collection: rd.datasets.Collection, ranker: int, k: int = 10) -> float:
-    """The mean NDCG@k of a ranker: the truth that users' clicks only hint at."""
+    """Compute the mean NDCG@k of a ranker: the truth, which the bandit does not see."""
     ideal = collection.ideal_dcg(k)
     gains = []
     for query in range(collection.n_queries):
@@ -50,9 +50,9 @@ def ndcg(collection: rd.datasets.Collection, ranker: int, k: int = 10) -> float:
 
 
 def main() -> None:
-    """Train, play, and compare with the truth."""
+    """Train the models, run the bandit, and compare the result with the truth."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--searches", type=int, default=2_000_000, help="at most so many")
+    parser.add_argument("--searches", type=int, default=2_000_000, help="maximum number of searches")
     options = parser.parse_args()
 
     weak = rd.datasets.synthetic(
@@ -76,7 +76,7 @@ def main() -> None:
     print(bandit.decision())
     best = int(np.argmax(truth))
     played = options.searches if run.converged_at is None else run.converged_at
-    print(f"{played:,} searches were enough to drop {arms.n_rankers - bandit.n_alive} of {arms.n_rankers} models.")
+    print(f"{played:,} searches eliminated {arms.n_rankers - bandit.n_alive} of {arms.n_rankers} models.")
     print(f"The best by NDCG, {names[best]}, is {'among those left' if best in bandit.alive else 'out'}.")
 
 

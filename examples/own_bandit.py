@@ -1,6 +1,6 @@
-"""A bandit of one's own in thirty lines, checked and compared with MergeDTS: `python examples/own_bandit.py`.
+"""Your own bandit in thirty lines, checked and compared with MergeDTS: `python examples/own_bandit.py`.
 
-Every command knows it as `own_bandit:Halving`, where this file is in the current folder:
+In the folder of this file, every command accepts it as `own_bandit:Halving`:
 
     rankduel simulate cycle2 --bandit own_bandit:Halving --bandit MergeDTS --horizon 1e4 --runs 5
     rankduel bench own_bandit.toml
@@ -15,34 +15,34 @@ from rankduel.testing import check_bandit
 
 
 class Halving(rd.Bandit):
-    """Two random arms of those left meet. When each has met `duels` times on average, the worse half goes."""
+    """Two random arms meet. After `duels` duels per arm on average, eliminate the worse half."""
 
     def __init__(self, n_arms: int, *, duels: int = 100, seed: int | None = None) -> None:
-        super().__init__(n_arms, seed=seed, duels=duels)  # by name: for repr, snapshots and the command line
+        super().__init__(n_arms, seed=seed, duels=duels)  # by name, for repr, snapshots and the command line
         self.duels = duels
-        self.left = self.keep("left", np.ones(n_arms, bool))  # what is kept is part of every snapshot
+        self.left = self.keep("left", np.ones(n_arms, bool))  # stored in every snapshot
         self.wins = self.keep("wins", np.zeros(n_arms))
         self.met = self.keep("met", np.zeros(n_arms))
 
     def pick(self) -> tuple[int, int]:
-        """Choose: the only place that draws, from self.random."""
+        """Choose a pair. Only this method draws random numbers, from self.random."""
         first, second = self.random.choice(self.alive, 2, replace=self.n_alive == 1)
         return int(first), int(second)
 
     def update(self, first: int, second: int, outcome: rd.Outcome) -> None:
-        """Learn: the only place that changes what is kept."""
+        """Learn from an outcome. Only this method changes the stored arrays."""
         if outcome is not rd.Outcome.TIE and first != second:
             self.wins[first if outcome is rd.Outcome.FIRST else second] += 1
             self.met[[first, second]] += 1
         if self.n_alive > 1 and self.met[self.alive].mean() >= self.duels:
             worst_first = self.alive[np.argsort(self.rates[self.alive])]
             self.left[worst_first[: self.n_alive // 2]] = False
-            self.n_alive = len(self.alive)  # at 1 there is a winner
+            self.n_alive = len(self.alive)  # when it is 1, the bandit has a winner
             self.wins[:] = self.met[:] = 0
 
     @property
     def rates(self) -> np.ndarray:
-        """How often each arm has won."""
+        """Estimated win rate of each arm."""
         return (self.wins + 1) / (self.met + 2)
 
     @property
@@ -57,13 +57,13 @@ class Halving(rd.Bandit):
 
 
 def main() -> None:
-    """Check it, and let it play beside MergeDTS."""
+    """Check the bandit and compare it with MergeDTS."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--runs", type=int, default=20, help="of each bandit on each problem")
+    parser.add_argument("--runs", type=int, default=20, help="runs of each bandit on each problem")
     runs = parser.parse_args().runs
 
     check_bandit(Halving)
-    print("Halving keeps every promise that a bandit makes.")
+    print("Halving passes the conformance suite.")
     for name in ("cycle2", "bradley_terry(n_arms=50)"):
         problem = rd.problems.named(name)
         print(f"\n{name:26}{'regret':>8}   champion right")

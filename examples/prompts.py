@@ -1,11 +1,11 @@
-"""The best of a hundred prompts, by a judge who compares two answers: `python examples/prompts.py`.
+"""Find the best of a hundred prompts with a judge that compares two answers: `python examples/prompts.py`.
 
-Plain `ask` and `tell`: the bandit says which two prompts should meet, a judge reads their answers to one question, and
-the bandit is told who won. It stops when one prompt is left, when those left are as good as each other, or when the
-money is spent; what it says then holds at whatever time it stops.
+The loop uses `ask` and `tell`: the bandit chooses two prompts, a judge compares their answers to one question, and the
+bandit learns the outcome. It stops when one prompt is left, when the remaining prompts are equal within the tolerance,
+or when the budget is spent. The stated confidence holds in all three cases.
 
-`judge` is the one function to replace, by a call to the language model of your choice. Here it is simulated, with the
-two faults that such judges are known for: it is noisy, and it prefers the answer that it reads first.
+Replace `judge` by a call to your language model. Here it is simulated, with the two known faults of such judges: it is
+noisy, and it prefers the answer that it reads first.
 """
 
 import argparse
@@ -18,13 +18,13 @@ import rankduel as rd
 N_PROMPTS, N_QUESTIONS = 100, 500
 PROMPTS = [f"prompt-{number:03}" for number in range(N_PROMPTS)]
 QUESTIONS = [f"question-{number:03}" for number in range(N_QUESTIONS)]
-PRICE_IN, PRICE_OUT = 0.40e-6, 1.60e-6  # dollars per token, to read and to write
-TOLERANCE = 0.05  # two prompts that win 45 to 55 % of their duels are as good as each other
+PRICE_IN, PRICE_OUT = 0.40e-6, 1.60e-6  # dollars per input token and per output token
+TOLERANCE = 0.05  # two prompts are equal if each wins 45 to 55 % of their duels
 
 
 @dataclass
 class Bill:
-    """What the judge has cost so far."""
+    """Cost of the judge so far."""
 
     calls: int = 0
     tokens_in: int = 0
@@ -32,15 +32,15 @@ class Bill:
 
     @property
     def dollars(self) -> float:
-        """At the prices above."""
+        """Total cost at the prices above."""
         return PRICE_IN * self.tokens_in + PRICE_OUT * self.tokens_out
 
 
 def judge(question: str, read_first: str, read_second: str, bill: Bill) -> str:
-    """Which of two prompts has the better answer to a question: "first", "second" or "tie", by the order of reading.
+    """Decide which prompt has the better answer to a question: "first", "second" or "tie", in the order of reading.
 
-    A real one sends the question and both answers to a language model, reads the verdict, and adds what the reply says
-    of its `usage` to the bill. Answers are made once for each prompt and question, and kept.
+    A real judge sends the question and both answers to a language model, parses the verdict, and adds the `usage` of
+    the response to the bill. Generate the answer of each prompt to each question once, and cache it.
     """
     lead = good_at(question, read_first) - good_at(question, read_second)
     first = lead + FIRST_IS_FAVOURED + SIMULATED.logistic(scale=0.5)
@@ -51,7 +51,7 @@ def judge(question: str, read_first: str, read_second: str, bill: Bill) -> str:
 
 
 def compare(question: str, one: str, other: str, bill: Bill) -> rd.Outcome:
-    """Both orders of reading, so that the place is worth nothing: who wins both times has won, all else is a tie."""
+    """Ask the judge in both orders to cancel its position bias. A prompt must win both times, else it is a tie."""
     verdicts = judge(question, one, other, bill), judge(question, other, one, bill)
     if verdicts == ("first", "second"):
         return rd.Outcome.FIRST
@@ -59,7 +59,7 @@ def compare(question: str, one: str, other: str, bill: Bill) -> rd.Outcome:
 
 
 def find_best(budget: float, seed: int) -> tuple[rd.CertifiedSparring, Bill]:
-    """Compare prompts until there is a decision, or the budget (in dollars) is spent."""
+    """Compare prompts until there is a decision or the budget (in dollars) is spent."""
     bandit, bill = rd.CertifiedSparring(N_PROMPTS, delta=0.05, tolerance=TOLERANCE, seed=seed), Bill()
     random = np.random.default_rng(seed)
     while bandit.winner is None and not bandit.tied and bill.dollars < budget:
@@ -71,7 +71,7 @@ def find_best(budget: float, seed: int) -> tuple[rd.CertifiedSparring, Bill]:
     return bandit, bill
 
 
-# The simulated truth: how good each prompt is, and on which questions it is better or worse than that.
+# The simulated truth: the mean quality of each prompt, and its deviation on each question.
 SIMULATED = np.random.default_rng(1)
 FIRST_IS_FAVOURED = 0.4
 QUALITY = dict(zip(PROMPTS, SIMULATED.normal(scale=0.7, size=N_PROMPTS), strict=True))
@@ -79,25 +79,25 @@ LUCK = SIMULATED.normal(scale=0.5, size=(N_QUESTIONS, N_PROMPTS))
 
 
 def good_at(question: str, prompt: str) -> float:
-    """How good the answer is."""
+    """Return the quality of the answer of a prompt to a question."""
     return QUALITY[prompt] + LUCK[QUESTIONS.index(question), PROMPTS.index(prompt)]
 
 
 def main() -> None:
-    """Find the best prompt, say what it cost, and compare with the truth."""
+    """Find the best prompt, print the cost, and compare the result with the truth."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--budget", type=float, default=10.0, help="in dollars")
+    parser.add_argument("--budget", type=float, default=10.0, help="budget in dollars")
     options = parser.parse_args()
 
     bandit, bill = find_best(options.budget, seed=1)
     left = [PROMPTS[arm] for arm in bandit.alive]
     print(bandit.decision())
     print(f"{bill.calls:,} calls, {bill.tokens_in + bill.tokens_out:,} tokens, ${bill.dollars:.2f}")
-    print(f"Comparing each two prompts on 100 questions would cost ${bill.dollars / bill.calls * 4950 * 100 * 2:,.0f}.")
+    print(f"A round robin with 100 questions per pair would cost ${bill.dollars / bill.calls * 4950 * 100 * 2:,.0f}.")
     print(f"Left: {', '.join(left[:10])}{' ...' if len(left) > 10 else ''}")
     ranked = sorted(PROMPTS, key=QUALITY.__getitem__, reverse=True)
-    print(f"Truly, the best are {', '.join(ranked[:3])}.")
-    print(f"{PROMPTS[bandit.champion]}, the champion, is number {1 + ranked.index(PROMPTS[bandit.champion])}.")
+    print(f"In truth, the best are {', '.join(ranked[:3])}.")
+    print(f"{PROMPTS[bandit.champion]}, the champion, has rank {1 + ranked.index(PROMPTS[bandit.champion])}.")
 
 
 if __name__ == "__main__":

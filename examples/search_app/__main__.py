@@ -1,8 +1,8 @@
-"""A search application finds the best of its fifty rankers from clicks: `python examples/search_app`.
+"""A search application that finds the best of its fifty rankers from clicks: `python examples/search_app`.
 
-Every search asks the tournament which two rankers should meet, shows one page made of both lists, and tells which
-results were clicked. The application is real (text, index, rankers); only its users are simulated: each looks for one
-passage, types a few words of it, and clicks as rankduel's click models do.
+Every search asks the tournament for two rankers, shows one page with the results of both, and reports the clicks. Text,
+index and rankers are real. The users are simulated: each looks for one passage, types a few words of it, and clicks
+according to a click model of rankduel.
 """
 
 import argparse
@@ -20,18 +20,18 @@ from corpus import Passage, passages, words
 import rankduel as rd
 
 BY_NAME = {ranker.name: ranker for ranker in RANKERS}
-USER = rd.clicks.navigational(grades=2)  # clicks mostly what is relevant, and then leaves
+USER = rd.clicks.navigational(grades=2)  # clicks mostly relevant results, then leaves
 
 
 class Need(NamedTuple):
-    """What somebody looks for, and what they type."""
+    """A query and the passage that its user looks for."""
 
     query: str
     passage: int
 
 
 def needs(found: list[Passage], count: int) -> list[Need]:
-    """Queries made from passages: a word of the title, some words of the text, and the little words between them."""
+    """Make queries from passages: one word of the title, two words of the text, and two stop words."""
     random = np.random.default_rng(1)
     made = []
     for number in random.choice(len(found), count, replace=False).tolist():
@@ -43,32 +43,32 @@ def needs(found: list[Passage], count: int) -> list[Need]:
 
 
 class Application:
-    """What stands between users and the search engine. `duels` is a `Tournament` or, over HTTP, a `Client`."""
+    """The search application. `duels` is a `Tournament` or, over HTTP, a `Client`."""
 
     def __init__(self, index: Index, duels: Any) -> None:
         self.duels = duels
         self.search = cache(lambda query, name: index.search(query, BY_NAME[name]))
 
     def page(self, query: str) -> tuple[rd.live.LiveDuel, list[Any]]:
-        """The passages to show, and the duel that they are from."""
+        """Return the duel of a query and the passages to show."""
         duel = self.duels.ask(query_id=str(uuid4()))
         page = duel.interleave(self.search(query, duel.first), self.search(query, duel.second), k=10)
         return duel, list(page.documents)
 
     def clicked(self, duel: rd.live.LiveDuel, documents: list[int]) -> None:
-        """What a user has clicked on that page."""
+        """Report the clicks on the page of a duel."""
         self.duels.tell(duel, clicks=documents)
 
 
 def use(application: Application, need: Need) -> None:
-    """One search of one user."""
+    """Simulate one search of one user."""
     duel, shown = application.page(need.query)
     places = USER.click([int(document == need.passage) for document in shown])
     application.clicked(duel, [shown[place] for place in places])
 
 
 def success(application: Application, everybody: list[Need]) -> dict[str, float]:
-    """The truth, which only a simulation knows: the mean of 1 / place of what was looked for, 0 if it is not there."""
+    """Compute the true mean reciprocal rank of the sought passage for each ranker, 0 if it is not in the list."""
     rates = {}
     for name in BY_NAME:
         lists = [(application.search(need.query, name), need.passage) for need in everybody]
@@ -78,26 +78,26 @@ def success(application: Application, everybody: list[Need]) -> dict[str, float]
 
 
 def play(application: Application, tournament: rd.Tournament, everybody: list[Need], searches: int) -> None:
-    """Users come, sixteen at a time, until there is a decision."""
+    """Simulate searches of sixteen users at a time until there is a decision."""
     random = np.random.default_rng(2)
     with ThreadPoolExecutor(16) as threads:
         for done in range(1000, searches + 1, 1000):
             users = [everybody[one] for one in random.integers(len(everybody), size=1000)]
             list(threads.map(use, [application] * 1000, users))
             if application.duels is not tournament:
-                application.duels.flush()  # a client sends in the background
+                application.duels.flush()  # the client sends in the background
             decision = tournament.decision()
-            print(f"{done:7,} searches: {len(decision.left):2} left, ahead is {decision.champion}")
+            print(f"{done:7,} searches: {len(decision.left):2} rankers left, {decision.champion} leads")
             if decision.winner or decision.tied:
                 return
 
 
 def main() -> None:
-    """Search until the best ranker is found, and compare with the truth."""
+    """Search until the best ranker is found, and compare it with the truth."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--searches", type=int, default=50_000, help="at most so many; they come by the thousand")
-    parser.add_argument("--storage", help="of the tournament, as sqlite:///duels.db; by default a temporary file")
-    parser.add_argument("--service", help="use the service there instead, as http://127.0.0.1:8080")
+    parser.add_argument("--searches", type=int, default=50_000, help="maximum number of searches, in steps of 1,000")
+    parser.add_argument("--storage", help="storage, such as sqlite:///duels.db; default: a temporary file")
+    parser.add_argument("--service", help="URL of a rankduel service to use instead, such as http://127.0.0.1:8080")
     options = parser.parse_args()
 
     found = passages()
@@ -108,13 +108,13 @@ def main() -> None:
             "python-docs",
             rankers=list(BY_NAME),
             storage=options.service or options.storage or f"sqlite:///{Path(folder) / 'duels.db'}",
-            tolerance=0.05,  # rankers that win 45 to 55 % of their duels are as good as each other
+            tolerance=0.05,  # two rankers are equal if each wins 45 to 55 % of their duels
             seed=1,
             exist_ok=True,
         )
         duels: Any = tournament
         if options.service:
-            # Simulated users are patient; for real ones leave the deadline at 25 ms.
+            # Simulated users are patient. For real users keep the default deadline of 25 ms.
             duels = rd.Client(options.service, tournament.name, deadline=2.0, baseline=RANKERS[0].name)
         application = Application(Index(found), duels)
         play(application, tournament, everybody, options.searches)
@@ -125,12 +125,12 @@ def main() -> None:
     print(decision)
     rates = success(application, everybody)
     best = max(rates, key=rates.__getitem__)
-    print(f"Truly, {decision.champion} has a success rate of {rates[decision.champion]:.3f}.")
+    print(f"In truth, {decision.champion} has a success rate of {rates[decision.champion]:.3f}.")
     print(f"The best of all is {best} with {rates[best]:.3f}, the mean {np.mean(list(rates.values())):.3f}.")
     if decision.champion == best:
         print("The tournament was right.")
     else:
-        print(f"The best one is {'still among those left' if best in decision.left else 'out: this was wrong'}.")
+        print(f"The best ranker {'is still left' if best in decision.left else 'was eliminated: a wrong decision'}.")
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ STOP_WORDS = {
 
 
 class Ranker(NamedTuple):
-    """How to score: BM25's k1 and b, the weight of the title beside the text, and whether stop words count."""
+    """Parameters of a ranker: k1 and b of BM25, the weight of the title, and whether stop words count."""
 
     k1: float
     b: float
@@ -23,7 +23,7 @@ class Ranker(NamedTuple):
 
     @property
     def name(self) -> str:
-        """As the tournament knows it."""
+        """The name of the ranker in the tournament."""
         return f"k1={self.k1} b={self.b} title={self.title} stop={'yes' if self.stop_words else 'no'}"
 
 
@@ -36,7 +36,7 @@ RANKERS = [
 
 
 class Field:
-    """An inverted index: for each word the passages that have it, and how often."""
+    """An inverted index: for each word, the passages that contain it and the counts."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         postings: dict[str, list[tuple[int, int]]] = defaultdict(list)
@@ -50,7 +50,7 @@ class Field:
         self.postings = {word: np.array(pairs).T for word, pairs in postings.items()}
 
     def scores(self, query: list[str], k1: float, b: float) -> np.ndarray:
-        """BM25 of every passage."""
+        """Compute the BM25 score of every passage."""
         total = np.zeros(len(self.sizes))
         for word in query:
             if word in self.postings:
@@ -61,14 +61,14 @@ class Field:
 
 
 class Index:
-    """What a search engine is to this application: a list of passages for a query."""
+    """A search engine: returns a list of passages for a query."""
 
     def __init__(self, passages: list[Passage]) -> None:
         self.titles = Field(passage.title for passage in passages)
         self.texts = Field(passage.text for passage in passages)
 
     def search(self, query: str, ranker: Ranker, k: int = 10) -> list[int]:
-        """The numbers of the best k passages."""
+        """Return the numbers of the best k passages."""
         terms = [word for word in words(query) if ranker.stop_words or word not in STOP_WORDS]
         scores = self.texts.scores(terms, ranker.k1, ranker.b)
         scores += ranker.title * self.titles.scores(terms, ranker.k1, ranker.b)

@@ -1,4 +1,4 @@
-"""Real text that every reader has: the docstrings of Python's standard library, read from its source files."""
+"""Real text that is on every machine: the docstrings of Python's standard library, read from its source files."""
 
 import ast
 import re
@@ -10,14 +10,14 @@ WORD = re.compile(r"[a-z]+|\d+")
 
 
 class Passage(NamedTuple):
-    """What is documented, as in `textwrap.shorten`, and what is said of it."""
+    """A documented name, such as `textwrap.shorten`, and its docstring."""
 
     title: str
     text: str
 
 
 def passages() -> list[Passage]:
-    """The docstrings of all classes and functions of the modules that are single files, if they say something."""
+    """Collect the docstrings with at least ten words of all classes and functions in single-file modules."""
     found = []
     for path in sorted(Path(sysconfig.get_paths()["stdlib"]).glob("[a-z]*.py")):
         found += _documented(ast.parse(path.read_bytes()), path.stem)
@@ -34,5 +34,5 @@ def _documented(tree: ast.AST, name: str) -> list[Passage]:
 
 
 def words(text: str) -> list[str]:
-    """The words of a text, in small letters; a name like `OrderedDict.move_to_end` is several."""
+    """Split a text into lower-case words. A name such as `OrderedDict.move_to_end` becomes several words."""
     return WORD.findall(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text).lower())

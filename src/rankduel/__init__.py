@@ -1,4 +1,4 @@
-"""rankduel: find the best of hundreds of rankers from duels, with as little harm to users as possible.
+"""rankduel: find the best of hundreds of rankers from duels, and show users as few bad results as possible.
 
 >>> import rankduel as rd
 >>> problem = rd.problems.cycle2()
@@ -126,11 +126,11 @@ __all__ = [
     "simulate_runs",
 ]
 
-_LATER = {
+_LAZY = {
     "Client": "rankduel.client",
     "Estimate": "rankduel.lab",
     "Forecast": "rankduel.lab.forecast",
-    "Tournament": "rankduel.client",  # that of `live`, which has learnt there what an http address is
+    "Tournament": "rankduel.client",  # the class of `live`; importing the client registers http addresses
     "estimate_preferences": "rankduel.lab",
     "lab": "rankduel.lab",
     "live": "rankduel.live",
@@ -139,8 +139,8 @@ _LATER = {
 
 
 def __getattr__(name: str) -> Any:
-    """The lab and live tournaments are imported when they are first asked for: `import rankduel` stays quick."""
-    if name not in _LATER:
+    """Import the lab and live tournaments on first use, so that `import rankduel` stays fast."""
+    if name not in _LAZY:
         raise AttributeError(f"module 'rankduel' has no attribute {name!r}")
-    module = import_module(_LATER[name])
+    module = import_module(_LAZY[name])
     return module if name in {"lab", "live"} else getattr(module, name)

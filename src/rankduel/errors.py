@@ -1,4 +1,4 @@
-"""The exceptions that a user of rankduel may want to catch, and how messages show a value."""
+"""Exceptions of rankduel, and how error messages show a value."""
 
 __all__ = [
     "BrokenTournament",
@@ -14,45 +14,45 @@ __all__ = [
 
 
 class RankduelError(Exception):
-    """Base of every error that is rankduel's own."""
+    """Base class of all exceptions that rankduel defines."""
 
 
-class UnknownDuel(RankduelError, LookupError):  # noqa: N818 - it names what was found, as KeyError does
-    """A `tell` for a duel that this bandit never asked for, or that was told or forgotten before."""
+class UnknownDuel(RankduelError, LookupError):  # noqa: N818 - named like KeyError
+    """A duel that is not in flight: never issued, or already resolved or forgotten."""
 
 
 class SnapshotError(RankduelError, ValueError):
-    """A snapshot that cannot be restored: damaged, of another bandit or of a newer version."""
+    """A snapshot that cannot be restored: damaged, from another bandit, or from a newer version."""
 
 
 class DatasetError(RankduelError, ValueError):
-    """A file of queries, runs, judgements or models that cannot be read; the message names the place."""
+    """A file of queries, runs, judgements or models that cannot be read. The message names the file and the line."""
 
 
 class StorageError(RankduelError, OSError):
-    """A storage of tournaments that cannot be opened, read or written: in use, damaged, full, or of another version."""
+    """A storage that cannot be opened, read or written: in use, damaged, full, unreachable, or with another schema."""
 
 
 class BrokenTournament(StorageError):  # noqa: N818
-    """A tournament whose journal cannot be replayed; the others of its storage are not affected."""
+    """A tournament whose journal cannot be replayed. Other tournaments in the same storage are not affected."""
 
 
 class TournamentExists(RankduelError, ValueError):  # noqa: N818
-    """A tournament of that name is there already, or is open already, or has other settings."""
+    """A tournament with this name already exists, is already open in this process, or has other settings."""
 
 
 class UnknownTournament(RankduelError, LookupError):  # noqa: N818
-    """No tournament of that name is in the storage."""
+    """The storage has no tournament with this name."""
 
 
 def brief(value: object) -> str:
-    """A value for an error message, at most 60 characters of it.
+    """Return the `repr` of a value for an error message, cut to 60 characters.
 
     >>> brief("a" * 100)
     "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa..."
     """
     try:
         text = repr(value)
-    except (ValueError, RecursionError):  # a whole number of thousands of digits, or lists in lists in lists
+    except (ValueError, RecursionError):  # an integer with thousands of digits, or deeply nested lists
         return f"a {type(value).__name__} that is too long to show"
     return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,22 +1,24 @@
-"""A name and its options as people type them: "cycle2" or "MergeRUCB(alpha=0.8**6, batch_size=8)"."""
+"""Parse specs, the text form of bandits, problems and delays: "cycle2" or "MergeRUCB(alpha=0.8**6, batch_size=8)"."""
 
 import ast
 
 __all__ = ["parse"]
 
-_LONGEST = 1000  # characters: a spec is a line, and the parser of Python is not made for hostile input
+_MAX_CHARACTERS = 1000  # Python's parser is not hardened against hostile input, so it gets little of it
 
 
 def parse(text: str) -> tuple[str, dict[str, object]]:
-    """The name and the options, whose values are literals, a power of two numbers, or specs. Nothing is evaluated.
+    """Split a spec into its name and its options. No code is evaluated.
+
+    The value of an option is a literal, a power of two numbers, or another spec.
 
     >>> parse("cycle2")
     ('cycle2', {})
     >>> parse("MergeRUCB(alpha=0.5**2, batch_size=8, seed=None)")
     ('MergeRUCB', {'alpha': 0.25, 'batch_size': 8, 'seed': None})
     """
-    if len(text) > _LONGEST:
-        raise ValueError(f"a name with options has at most {_LONGEST} characters, got {len(text)}")
+    if len(text) > _MAX_CHARACTERS:
+        raise ValueError(f"a spec must have at most {_MAX_CHARACTERS} characters, got {len(text)}")
     try:
         tree = ast.parse(text.strip(), mode="eval").body
         return _name(tree), _options(tree)
@@ -36,13 +38,13 @@ def _options(tree: ast.expr) -> dict[str, object]:
     if not isinstance(tree, ast.Call):
         return {}
     if tree.args:
-        raise ValueError(f"{ast.unparse(tree.args[0])!r} is the value of which option?")
+        raise ValueError(f"{ast.unparse(tree.args[0])!r} needs the name of its option: option=value")
     options: dict[str, object] = {}
     for keyword in tree.keywords:
         if keyword.arg is None:
             raise ValueError("** is not allowed")
         if keyword.arg in options:
-            raise ValueError(f"{keyword.arg} is given twice")
+            raise ValueError(f"option {keyword.arg!r} is given twice")
         options[keyword.arg] = _value(keyword.value)
     return options
 
@@ -50,7 +52,7 @@ def _options(tree: ast.expr) -> dict[str, object]:
 def _value(node: ast.expr) -> object:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.keywords and not node.args:
         _options(node)
-        return ast.unparse(node)  # a spec in a spec: whoever takes it will read it
+        return ast.unparse(node)  # a spec inside a spec stays text: the code that uses the option parses it
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float | str | None):
         return node.value
     if isinstance(node, ast.List):
@@ -78,10 +80,10 @@ def _constant(node: ast.expr) -> int | float:
 
 def _power(base: float, exponent: float) -> int | float:
     if abs(exponent) > 1000:
-        raise ValueError("the exponent of a power is at most 1000")
+        raise ValueError(f"an exponent must be from -1000 to 1000, got {exponent}")
     try:
         value = base**exponent
     except ArithmeticError:
-        raise ValueError(f"{base}**{exponent} is not a number to work with") from None
+        raise ValueError(f"{base}**{exponent} is not a finite number") from None
     assert isinstance(value, int | float)
     return value

@@ -1,4 +1,4 @@
-"""The values that rooms hand to each other."""
+"""Basic values: duels and their outcomes."""
 
 from enum import Enum
 from typing import NamedTuple
@@ -7,7 +7,7 @@ __all__ = ["Duel", "MultiDuel", "Outcome"]
 
 
 class Outcome(Enum):
-    """Who won a duel. Never a bool: a tie is neither.
+    """The outcome of a duel: the first arm won, the second arm won, or a tie.
 
     >>> Outcome("first") is Outcome.FIRST
     True
@@ -19,10 +19,10 @@ class Outcome(Enum):
 
 
 class Duel(NamedTuple):
-    """Two arms that meet once: what `ask` hands out and `tell` takes back.
+    """Two arms to compare once. `ask` returns a duel, and `tell` takes it back with an outcome.
 
-    `number` counts the asks of one bandit from 1. `propensity` is there for bandits that must know, when the outcome
-    comes, how likely each side was to be chosen.
+    `number` counts the asks of one bandit from 1. `propensity` is the probability with which each side was chosen. Only
+    bandits that need it to learn from the outcome set it.
 
     >>> Duel(1, first=4, second=2)
     Duel(number=1, first=4, second=2, propensity=None)
@@ -35,7 +35,7 @@ class Duel(NamedTuple):
 
 
 class MultiDuel(NamedTuple):
-    """Some arms that meet at once, each named once: the same for a `MultiBandit`.
+    """Several different arms to compare at once: the duel of a `MultiBandit`.
 
     >>> MultiDuel(1, arms=(4, 2, 7))
     MultiDuel(number=1, arms=(4, 2, 7))

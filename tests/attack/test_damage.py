@@ -199,7 +199,7 @@ def test_damaged_snapshots_are_not_needed(
             assert learnt(State.replay(t.journal())) == learnt(t._state)
         found = list(verify(f"sqlite:///{path}"))
         assert any("snapshots are damaged" in finding.told for finding in found)
-        assert any("duels, as the journal and the counters have them" in finding.told for finding in found)
+        assert any("duels agree with the journal and the counters" in finding.told for finding in found)
 
 
 def test_a_journal_without_its_end_is_refused(path: Path) -> None:
@@ -343,7 +343,7 @@ def test_a_log_without_its_file_is_kept(path: Path) -> None:
     log.write_bytes(b"what was acknowledged last")
     for remove in (lambda: path.write_bytes(b""), path.unlink):
         remove()
-        with pytest.raises(StorageError, match=r"is missing or empty, but its log duels\.db-wal is there"):
+        with pytest.raises(StorageError, match=r"is missing or empty, but its log duels\.db-wal exists"):
             opened(path)
         assert log.read_bytes() == b"what was acknowledged last"
 

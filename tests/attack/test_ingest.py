@@ -89,12 +89,12 @@ def test_undeclared_actions_cross_no_guardrail(url: str) -> None:
 def test_the_number_of_declared_actions_is_bounded(url: str) -> None:
     """Each has two counters: an attribution names at most 100, and there are at most 100 guardrails."""
     actions = {f"action {number}": 1.0 for number in range(101)}
-    with pytest.raises(ValueError, match="an attribution names at most 100 actions, got 101"):
+    with pytest.raises(ValueError, match="an attribution can have at most 100 actions, got 101"):
         begin(url, attribution={"actions": actions})
     with begin(url) as t:
-        with pytest.raises(ValueError, match="an attribution names at most 100 actions, got 101"):
+        with pytest.raises(ValueError, match="an attribution can have at most 100 actions, got 101"):
             t.configure(attribution={"actions": actions})
-        with pytest.raises(ValueError, match="a tournament has at most 100 guardrails, got 101"):
+        with pytest.raises(ValueError, match="a tournament can have at most 100 guardrails, got 101"):
             t.configure(guardrails=[{"action": action, "bound": 0.1} for action in actions])
 
 
@@ -176,7 +176,7 @@ def test_an_ingest_key_cannot_say_which_page_was_shown(by: dict[str, Client]) ->
             f"/v1/events{where}", [event("q", "impression", shown=forged), event("q", object="a")]
         )
         assert answer.body["statuses"][0] == "invalid"
-        assert "only a key with the scope ask or tell" in answer.body["errors"][0]
+        assert "only an API key with the scope ask or tell" in answer.body["errors"][0]
     shown = by["search"].post("/v1/tournaments/forged/show", {"ticket": duel["ticket"], "shown": page})
     assert shown.body["status"] == "accepted"
     again = by["both"].post("/v1/events", [event("q", "impression", shown=page)])

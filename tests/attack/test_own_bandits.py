@@ -49,7 +49,8 @@ def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 def test_opening_a_storage_imports_nothing(stored: str, tmp_path: Path) -> None:
     """Without the operator's word, a class that a storage names is an error that says what to do; no code has run."""
     with pytest.raises(
-        StorageError, match=r"names the bandit their_bandits:Greedy.*import their_bandits first, or set"
+        StorageError,
+        match=r"names the bandit their_bandits:Greedy.*import their_bandits before you open the storage, or set",
     ):
         Tournament.open("site", storage=stored)
     assert "their_bandits" not in sys.modules

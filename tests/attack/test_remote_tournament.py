@@ -49,7 +49,8 @@ HEALTH = {
 }
 DECISION = {
     **{"winner": None, "tied": [], "champion": "ltr", "left": ["ltr", "neural"], "eliminated": []},
-    **{"delta": 0.05, "tolerance": None},
+    **{"delta": 0.05, "tolerance": None, "tried": 2, "retired": 0, "resolved": 7, "p_best_exists": 1.0},
+    **{"copeland": [], "headline": "No decision yet.", "meaning": "None."},
 }
 KNOWN = {
     **{"duel": "1-1", "query_id": None, "first": "ltr", "second": "neural", "state": "issued", "outcome": None},

@@ -109,7 +109,11 @@ def set_value(array: str, place: Any, value: float) -> Callable[[dict[str, Any],
         ),
         ("CertifiedSparring", set_value("seat_of", 0, 3), r"seat_of\[\d\] is 3, expected"),
         ("MultiSelfSparring", set_value("gains", 0, 1e300), r"gains\[0\] is 1e\+300, expected a number from 0 to 1"),
-        ("Uniform", lambda _, header: header.update(n_arms=ARM), "n_arms is 2147483647, and no array is that long"),
+        (
+            "Uniform",
+            lambda _, header: header.update(n_arms=ARM),
+            "n_arms is 2147483647, but no array of the snapshot is that long",
+        ),
         ("DTS", lambda _, header: header.update(n_arms=900_000), r"wins is float64\(6, 6\), expected float64\(900000,"),
         ("Uniform", lambda _, header: header.update(asked=2**63 - 1), "asked is 9223372036854775807, expected"),
         ("Uniform", lambda _, header: header.update(n_alive=3), "n_alive is 3, expected 6"),
@@ -142,7 +146,7 @@ def test_a_decision_without_a_best_arm_in_sight() -> None:
         arrays["evidence"][:] = 3.0
 
     bandit = rd.MultiBandit.restore(changed(rd.CertifiedMulti(6, seed=1), doubt))
-    assert "no best arm is in sight" in str(bandit.decision())
+    assert "No arm beats all others" in str(bandit.decision())
 
 
 def test_evidence_that_was_always_for_an_arm_is_no_overflow() -> None:

@@ -45,7 +45,7 @@ def playing(command: list[str], *options: str, cwd: Path) -> Iterator[tuple["sub
     with subprocess.Popen([*command, "demo", *options], cwd=cwd, stdout=pipe, stderr=pipe, text=True) as process:
         assert process.stdout
         try:
-            assert "rankers meet on the pages of simulated users; ranker-" in process.stdout.readline()
+            assert "rankers compete on pages of simulated users. The baseline is ranker-" in process.stdout.readline()
             address = process.stdout.readline().removeprefix("dashboard: ").strip()
             assert answers(address)
             yield process, address
@@ -79,10 +79,8 @@ def test_it_ends_by_itself_with_the_winner_and_the_report(tmp_path: Path) -> Non
         r"\nDecided with 95 % certainty: (ranker-0\d) is the best of 5 rankers, after ([\d,]+) duels", told
     )
     assert ended
-    assert re.search(r"\nThe truth, which only a simulation knows: the best is ranker-0[1-5]\.\n", told)
-    assert re.search(
-        r"Users saw [\d,]+ pages. Clicks came twice for [1-9]\d* of them, too late or never for [1-9]", told
-    )
+    assert re.search(r"\nIn this simulation, the best ranker is known: it is ranker-0[1-5]\.\n", told)
+    assert re.search(r"Users saw [\d,]+ pages. Clicks arrived twice for [1-9]\d* and too late or never for [1-9]", told)
     assert told.endswith("report: results/demo/decision.md and results/demo/decision.json\n")
     report = json.loads((tmp_path / "results/demo/decision.json").read_text())
     assert (report["winner"], f"{report['duels']:,}") == (ended[1], ended[2])
@@ -144,7 +142,7 @@ def test_a_port_that_is_taken(tmp_path: Path) -> None:
         address = "127.0.0.1:{1}".format(*taken.getsockname())
         ran = run("demo", "--port", address.partition(":")[2], cwd=tmp_path)
     assert (ran.returncode, ran.stdout) == (2, "")
-    assert ran.stderr.startswith("rankduel: error: the service has ended with code 2: cannot listen to ")
+    assert ran.stderr.startswith("rankduel: error: the service ended with exit code 2: cannot listen on ")
     assert f"{address}: Address already in use" in ran.stderr
     assert ran.stderr.count("\n") == 1
 
@@ -152,4 +150,4 @@ def test_a_port_that_is_taken(tmp_path: Path) -> None:
 def test_without_the_extra(tmp_path: Path) -> None:
     ran = run("demo", cwd=tmp_path, without="uvicorn")
     assert ran.returncode == 2
-    assert "no module 'uvicorn': the demo needs the extra `server`, pip install 'rankduel[server]'" in ran.stderr
+    assert "no module 'uvicorn'; the demo needs the extra `server`: pip install 'rankduel[server]'" in ran.stderr

@@ -30,7 +30,7 @@ def test_summary_and_file(tmp_path: Path) -> None:
     ran = run("matrix", DATA, "--duels", "2e3", "--clicks", "perfect", "-o", "out/P.npz", cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
     matrix = rd.PreferenceMatrix.load(tmp_path / "out" / "P.npz")
-    assert f"{DATA}: 8 rankers, 2,000 duels of each of 28 pairs, 56k in all" in ran.stdout
+    assert f"{DATA}: 8 rankers, 2,000 duels for each of 28 pairs, 56k duels in total" in ran.stdout
     assert f"Condorcet winner:  {matrix.condorcet_winner} (ranker {matrix.condorcet_winner})" in ran.stdout
     assert "smallest gap:" in ran.stdout
     assert "3-cycles:          0" in ran.stdout
@@ -61,7 +61,7 @@ def test_letor_files_folders_and_runs(tmp_path: Path) -> None:
         ran = run("matrix", data, "--duels", "50", "-o", f"{data}.npz", cwd=tmp_path)
         assert ran.returncode == 0, ran.stderr
         assert "3 (feature" not in ran.stdout
-        assert "rankers, 50 duels of each of 3 pairs" in ran.stdout
+        assert "rankers, 50 duels for each of 3 pairs" in ran.stdout
         matrices.append(rd.PreferenceMatrix.load(tmp_path / f"{data}.npz"))
     assert matrices[0] == matrices[1]
     assert matrices[0].names == ("feature 1", "feature 2", "feature 3")
@@ -88,8 +88,8 @@ def test_stopped_by_hand_it_goes_on(tmp_path: Path, uninterrupted: bytes) -> Non
     code, _, received = on_terminal(*LONG, cwd=tmp_path, stop_at=r"[3-9]\d\.\d %.*duels, .*/s, \d+ s left")
     assert code == 130
     (part,) = tmp_path.glob("P.npz.*.part")
-    assert f"interrupted: what is counted is kept in {part.name}" in plain(received)
-    assert "to go on, run the same command again: rankduel matrix " in plain(received)
+    assert f"interrupted: the counts so far are saved in {part.name}" in plain(received)
+    assert "to continue, run the same command again: rankduel matrix " in plain(received)
     with np.load(part) as kept:
         assert 0 < kept["done"].sum() < len(kept["done"])
     again = run(*LONG, cwd=tmp_path)
@@ -119,16 +119,16 @@ def test_killed_it_goes_on(tmp_path: Path, uninterrupted: bytes) -> None:
         (["bad.txt"], "bad.txt:2: "),
         (["nan.txt"], "nan.txt:1: "),
         (["cut.gz"], "cut.gz"),
-        (["high.txt"], "grades 0 to 9, and users are published for at most 5 grades"),
+        (["high.txt"], "grades 0 to 9, but published click models have at most 5 grades"),
         (["one.txt"], "preferences are between rankers, and the collection has 1"),
         ([DATA, "--clicks", "eager"], "unknown user 'eager'"),
         ([DATA, "--interleaving", "zipper"], "unknown interleaving 'zipper'"),
         ([DATA, "--k", "0"], "expected a whole number of at least 1, got '0'"),
-        ([DATA, "-o", "P.csv"], "--out is an npz file, got P.csv"),
+        ([DATA, "-o", "P.csv"], "--out must end in .npz, got P.csv"),
         (["synthetic(n_rankers=0)"], "n_rankers"),
         (["synthetic(rankers=3)"], "rankers"),
         (["bad.txt", "--qrels", "nothing"], "bad.txt"),
-        (["x", "--qrels", "y", "--model", "z"], "--model ranks documents by their features"),
+        (["x", "--qrels", "y", "--model", "z"], "--model cannot be used with --qrels"),
     ],
 )
 def test_bad_input_is_one_line(tmp_path: Path, arguments: list[str], told: str) -> None:

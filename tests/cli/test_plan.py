@@ -49,8 +49,8 @@ def test_it_goes_on_where_it_was(tmp_path: Path, how: signal.Signals) -> None:
     assert 2 <= len(kept) < 20
     if how is signal.SIGINT:
         assert process.returncode == 130
-        assert "interrupted: finished runs are kept in results\n" in stderr
-        assert "to go on, run the same command again: rankduel plan --problem cycle2 " in stderr
+        assert "interrupted: finished runs are stored in results\n" in stderr
+        assert "to continue, run the same command again: rankduel plan --problem cycle2 " in stderr
         assert "Traceback" not in stderr
     again = run(*long, cwd=tmp_path)
     assert f"20 of 20 runs ({len(kept)} reused)" in again.stderr

@@ -27,7 +27,7 @@ def test_lines_where_there_is_no_terminal(tmp_path: Path) -> None:
         stdout, stderr = process.communicate(timeout=30)
     assert process.returncode == 130
     assert stdout == ""
-    assert "interrupted: 2 of 6 runs are kept in results\n" in stderr
+    assert "interrupted: 2 of 6 runs are stored in results\n" in stderr
     assert "\x1b" not in stderr
 
 
@@ -35,7 +35,7 @@ def test_a_bar_on_a_terminal(tmp_path: Path) -> None:
     shown = r"2 of 6 runs ━+.* \d+% [\d.]+M duels, [\d.]+M/s, \d+ h \d+ min left"
     code, _, received = on_terminal(*ENDLESS, cwd=tmp_path, stop_at=shown)
     assert code == 130
-    assert "interrupted: 2 of 6 runs are kept in results" in plain(received)
+    assert "interrupted: 2 of 6 runs are stored in results" in plain(received)
     assert "\x1b[?25h" in received  # the cursor is back
 
 

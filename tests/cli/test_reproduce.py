@@ -50,11 +50,11 @@ def test_a_question(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "warning"),
     [
-        (("reproduce",), "which question? rq1, rq2,"),
-        (("reproduce", "rq9"), "no question 'rq9'"),
+        (("reproduce",), "no question given; pass rq1, rq2,"),
+        (("reproduce", "rq9"), "unknown question 'rq9'"),
         (("reproduce", "rq4", "--scale", "huge"), "invalid choice: 'huge'"),
         (("reproduce", "rq4", "--data", "nowhere"), "no folder of data at nowhere"),
-        (("bench",), "which experiment? A TOML file, or certified-delay, "),
+        (("bench",), "no experiment given; pass a TOML file, or one of certified-delay, "),
         (("bench", "nothing.toml"), "No such file"),
         (("bench", "mine.toml", "--scale", "paper"), "mine.toml: no scale 'paper', expected one of own"),
         (("bench", "bad.toml"), "bad.toml: part 'cycle2': unknown bandit 'Nobody'"),
@@ -89,7 +89,7 @@ def test_interrupted_it_goes_on_where_it_was(tmp_path: Path) -> None:
         _, stderr = process.communicate(timeout=30)
     kept = finished(tmp_path / "out")
     assert process.returncode == 130
-    assert f"interrupted: {len(kept)} of 10 runs are kept in out\n" in stderr
+    assert f"interrupted: {len(kept)} of 10 runs are stored in out\n" in stderr
     assert "run the same command again: rankduel bench mine.toml" in stderr
     again = run(*command, cwd=tmp_path, without="matplotlib")
     assert again.returncode == 0, again.stderr

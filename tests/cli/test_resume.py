@@ -36,8 +36,8 @@ def test_what_is_finished_is_kept_and_only_the_rest_computed(
     assert 3 <= len(kept) < 10
     if how is signal.SIGINT:
         assert process.returncode == 130
-        assert f"interrupted: {len(kept)} of 10 runs are kept in results\n" in stderr
-        assert "to go on, run the same command again: rankduel simulate cycle2 " in stderr
+        assert f"interrupted: {len(kept)} of 10 runs are stored in results\n" in stderr
+        assert "to continue, run the same command again: rankduel simulate cycle2 " in stderr
         assert "Traceback" not in stderr
 
     again = run(*LONG, cwd=tmp_path)

@@ -1,4 +1,4 @@
-"""The commands around the service, on a real storage and beside a real service."""
+"""The commands around the service, on a real storage and next to a real service."""
 
 import csv
 import io
@@ -71,7 +71,7 @@ def test_from_nothing_to_a_service(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     for name in ("rankduel.toml", "duels.db"):
         assert (tmp_path / name).stat().st_mode & 0o777 == 0o600
     assert read_config(tmp_path / "rankduel.toml") == Config("sqlite:///duels.db", ServiceSettings())
-    assert "rankduel.toml is there already, and is not overwritten" in wrong("init", cwd=tmp_path)
+    assert "rankduel.toml already exists; choose another file with --config" in wrong("init", cwd=tmp_path)
     assert "home: 2 rankers" in ok(*CREATE, cwd=tmp_path)
     assert "error" not in ok("doctor", cwd=tmp_path)
     with running(f"sqlite:///{tmp_path}/duels.db") as service:
@@ -80,7 +80,15 @@ def test_from_nothing_to_a_service(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert "is in use by process" in wrong("storage", "upgrade", cwd=tmp_path)
         assert json.loads(ok("tournaments", "list", "--json", cwd=tmp_path))[0]["status"] == "running"
         at = ("--storage", service)
-        assert "has refused" in wrong("tournaments", "list", *at, cwd=tmp_path)
+        told = wrong("tournaments", "list", *at, cwd=tmp_path)
+        assert f"{service} rejected the request: set the environment variable RANKDUEL_KEY to an API key" in told
+        monkeypatch.setenv("RANKDUEL_KEY", "rd_wrong_key")
+        told = wrong("tournaments", "list", *at, cwd=tmp_path)
+        assert "the API key in RANKDUEL_KEY does not exist" in told
+        monkeypatch.setenv("RANKDUEL_KEY", ok("keys", "create", "shop", "--scope", "ask", cwd=tmp_path).strip())
+        time.sleep(1.5)  # until the service has read it
+        told = wrong("tournaments", "list", *at, cwd=tmp_path)
+        assert "needs an API key with the scope read in RANKDUEL_KEY" in told
         monkeypatch.setenv("RANKDUEL_KEY", key)
         assert "home" in ok("tournaments", "list", *at, cwd=tmp_path)
         assert ok("tournaments", "pause", "home", "--reason", "lunch", *at, cwd=tmp_path) == "home: paused\n"
@@ -123,12 +131,16 @@ def folder(tmp_path: Path) -> Path:
 
 def test_operate(folder: Path) -> None:
     assert ok("tournaments", "pause", "home", "--reason", "rest", cwd=folder) == "home: paused\n"
-    assert "'home' is paused: it cannot be paused" in wrong("tournaments", "pause", "home", cwd=folder)
-    assert "no tournament 'away' in" in wrong("tournaments", "show", "away", cwd=folder)
-    assert "no tournament 'away' in" in wrong("tournaments", "stop", "away", cwd=folder)
+    assert "tournament 'home' is paused; this is possible only while running" in wrong(
+        "tournaments", "pause", "home", cwd=folder
+    )
+    assert "unknown tournament 'away' in" in wrong("tournaments", "show", "away", cwd=folder)
+    assert "unknown tournament 'away' in" in wrong("tournaments", "stop", "away", cwd=folder)
     assert ok(*CREATE, "--exist-ok", "--expires-after", "1e6", cwd=folder) != ""
-    assert f"'home' is in sqlite:///{folder}/duels.db already" in wrong(*CREATE, cwd=folder)
-    assert "'home' is there with expires_after=1000000.0, not 86400.0" in wrong(*CREATE, "--exist-ok", cwd=folder)
+    assert f"tournament 'home' already exists in sqlite:///{folder}/duels.db; open it" in wrong(*CREATE, cwd=folder)
+    assert "tournament 'home' already exists with --expires-after 1000000.0, not 86400.0" in wrong(
+        *CREATE, "--exist-ok", cwd=folder
+    )
     with rd.Tournament.open("home", storage=f"sqlite:///{folder}/duels.db") as t:
         (paused,) = [event.body for event in t.journal() if event.kind == "paused"]
         assert paused["reason"] == "rest"
@@ -148,10 +160,10 @@ def test_create_with_everything(folder: Path) -> None:
     options = "tournaments create b --ranker x --ranker y --delta 0.05 --tolerance 0.1 --json"
     tied = json.loads(ok(*options.split(), cwd=folder))
     assert (tied["delta"], tied["tolerance"]) == (0.05, 0.1)
-    assert "which rankers? --ranker NAME" in wrong("tournaments", "create", "none", cwd=folder)
+    assert "no rankers given; repeat --ranker NAME" in wrong("tournaments", "create", "none", cwd=folder)
     assert "No such file" in wrong("tournaments", "create", "none", "--rankers", "nowhere", cwd=folder)
     twice = ("--ranker", "x", "--ranker", "x")
-    assert "ranker 'x' is there twice" in wrong("tournaments", "create", "c", *twice, cwd=folder)
+    assert "duplicate ranker 'x'" in wrong("tournaments", "create", "c", *twice, cwd=folder)
 
 
 def test_tables(folder: Path) -> None:
@@ -162,7 +174,7 @@ def test_tables(folder: Path) -> None:
     shown = ok("tournaments", "show", "home", "--limit", "1", cwd=folder)
     states = "45 issued, 0 shown, 40 resolved, 0 no signal, 0 expired, 0 late, 0 void, 0 failed, 5 in flight"
     assert f"duels: {states}" in shown
-    assert "and 1 more: --limit 2" in shown
+    assert "and 1 more; use --limit 2 to show all" in shown
     assert ok("tournaments", "list", "--storage", "sqlite:///duels.db", cwd=folder).splitlines() == lines
 
 
@@ -183,9 +195,11 @@ def test_exports(folder: Path) -> None:
     assert sum(line["wins"] for line in standings) == 40
     assert export("--out", "journal.ndjson") == ""
     assert (folder / "journal.ndjson").read_text() == export()
-    assert "is not overwritten" in wrong("tournaments", "export", "home", "--out", "journal.ndjson", cwd=folder)
+    assert "journal.ndjson already exists; choose another file with --out" in wrong(
+        "tournaments", "export", "home", "--out", "journal.ndjson", cwd=folder
+    )
     told = wrong("tournaments", "export", "home", "--format", "parquet", cwd=folder)
-    assert "a Parquet file cannot go to stdout: --out FILE" in told
+    assert "--format parquet needs --out FILE" in told
     parquet = ("--what", "battles", "--format", "parquet", "--out", "battles.parquet")
     without = run("tournaments", "export", "home", *parquet, cwd=folder, without="pyarrow")
     assert (without.returncode, without.stderr.count("\n")) == (2, 1)
@@ -206,48 +220,58 @@ def test_keys(folder: Path) -> None:
     ]
     assert all("digest" not in row for row in rows)
     assert ok("keys", "revoke", id, cwd=folder) == f"revoked {id}\n"
-    assert f"no key '{id}' that is valid" in wrong("keys", "revoke", id, cwd=folder)
+    assert f"no valid key has the id '{id}'" in wrong("keys", "revoke", id, cwd=folder)
     table = ok("keys", "list", cwd=folder).splitlines()
-    assert table[0].split() == ["id", "name", "scopes", "made", "revoked"]
+    assert table[0].split() == ["id", "name", "scopes", "created", "revoked"]
     assert table[2].split()[-1] != "-"
     assert "invalid choice: 'all'" in wrong("keys", "create", "x", "--scope", "all", cwd=folder)
     assert "--scope" in wrong("keys", "create", "x", cwd=folder)
-    assert "keys are made where the storage is" in wrong("keys", "list", "--storage", "http://host", cwd=folder)
+    assert "--storage must be a storage such as sqlite:///duels.db, got the service http://host" in wrong(
+        "keys", "list", "--storage", "http://host", cwd=folder
+    )
 
 
 def test_storage(folder: Path) -> None:
     assert command("storage", "backup", "copy.db", cwd=folder)[2].startswith("copy.db: ")
-    assert "a backup overwrites nothing" in wrong("storage", "backup", "copy.db", cwd=folder)
-    assert command("storage", "upgrade", cwd=folder)[2] == "nothing to do\n"
+    assert "already exists and is not overwritten" in wrong("storage", "backup", "copy.db", cwd=folder)
+    assert command("storage", "upgrade", cwd=folder)[2] == "nothing to do: the schema is up to date\n"
     with closing(sqlite3.connect(folder / "duels.db")) as file, file:
         file.execute("DELETE FROM journal WHERE number = 5")
     code, out, _ = command("storage", "verify", cwd=folder)
     assert code == 1
     assert "error    tournament 'home':" in out
-    assert "has no event 5, but 6" in out
-    assert "this is done where the storage is" in wrong("storage", "verify", "--storage", "http://host", cwd=folder)
+    assert "has no event 5, but event 6" in out
+    assert "--storage must be a storage such as sqlite:///duels.db, got the service http://host" in wrong(
+        "storage", "verify", "--storage", "http://host", cwd=folder
+    )
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ("tournaments", "the following arguments are required: ACTION"),
-        ("tournaments list", "which storage? --storage URL, or a rankduel.toml (rankduel init makes one)"),
+        ("tournaments list", "no storage given; pass --storage URL, or create a rankduel.toml with rankduel init"),
         ("tournaments list --storage duels.db", "storage must be sqlite:///FILE or postgresql://..., got 'duels.db'"),
         ("tournaments list --storage sqlite:///no.db", "no storage at"),
-        ("tournaments list --storage http://127.0.0.1:9", "http://127.0.0.1:9 does not answer"),
+        ("tournaments list --storage http://127.0.0.1:9", "no valid response from http://127.0.0.1:9"),
         ("tournaments list --storage http://", "url must be http://HOST:PORT or https://HOST, got 'http://'"),
         ("tournaments list --config nowhere.toml", "No such file or directory: 'nowhere.toml'"),
-        ("keys list", "which storage?"),
-        ("storage backup x.db", "which storage?"),
+        ("keys list", "no storage given"),
+        ("storage backup x.db", "no storage given"),
         ("storage verify --storage sqlite:///no.db", "no storage at"),
-        ("serve", "which storage?"),
+        ("serve", "no storage given"),
         ("serve --storage duels.db", "storage must be sqlite:///FILE or postgresql://..., got 'duels.db'"),
-        ("serve --storage http://host", "http://host is a service already"),
+        (
+            "serve --storage http://host",
+            "--storage must be a storage such as sqlite:///duels.db, got the service http://host",
+        ),
         ("serve --storage sqlite:///x.db --processes 2", "processes must be 1, got 2"),
         ("serve --storage sqlite:///x.db --port 70000", "port must be a whole number from 0 to 65535, got 70000"),
         ("init --storage duels.db", "storage must be sqlite:///FILE or postgresql://..., got 'duels.db'"),
-        ("init --storage http://host", "http://host is a service already"),
+        (
+            "init --storage http://host",
+            "--storage must be a storage such as sqlite:///duels.db, got the service http://host",
+        ),
         ("init --storage sqlite:///nowhere/x.db", "No such file or directory"),
     ],
 )
@@ -260,7 +284,7 @@ def test_one_clear_line_and_nothing_written(tmp_path: Path, arguments: str, mess
 def test_without_the_extra(tmp_path: Path) -> None:
     ran = run("serve", "--storage", "sqlite:///x.db", cwd=tmp_path, without="uvicorn")
     assert ran.returncode == 2
-    assert "the service needs the extra `server`, pip install 'rankduel[server]'" in ran.stderr
+    assert "the service needs the extra `server`: pip install 'rankduel[server]'" in ran.stderr
     assert run("init", cwd=tmp_path, without="msgspec").returncode == 0
     assert run("keys", "list", cwd=tmp_path, without="starlette").returncode == 0
 
@@ -277,21 +301,25 @@ def test_doctor_finds_what_is_wrong(folder: Path) -> None:
         return out
 
     assert "error    storage: no storage at" in findings("--storage", "sqlite:///no.db", code=1)
-    assert "error    service: http://127.0.0.1:9 does not answer" in findings("--storage", "http://127.0.0.1:9", code=1)
+    assert "error    service: no valid response from http://127.0.0.1:9" in findings(
+        "--storage", "http://127.0.0.1:9", code=1
+    )
     (folder / "duels.db").chmod(0o644)
-    assert "warning  storage: others may read" in findings(code=0)
+    assert "warning  storage: other users can read" in findings(code=0)
     with closing(sqlite3.connect(folder / "duels.db")) as file, file:
         file.execute("UPDATE duels SET issued = issued + 1e6")
         file.execute("UPDATE keys SET revoked = 1")
     told = findings(code=0)
-    assert "in the future: set the clock" in told
-    assert "whoever is on this machine may do everything" in told
+    assert "in the future; set the clock" in told
+    assert "no API keys; every process on this machine has full access" in told
     (folder / "rankduel.toml").write_text('storage = "sqlite:///duels.db"\n[service]\nhost = "0.0.0.0"\n')
-    assert "error    keys: there are none, so 0.0.0.0 is refused" in findings(code=1)
+    assert "error    keys: no API keys, so the service cannot listen on 0.0.0.0; run rankduel keys create" in findings(
+        code=1
+    )
     (folder / "rankduel.toml").write_text("prot = 1\n")
     assert "error    settings: rankduel.toml: unknown setting prot" in findings(code=1)
     (folder / "rankduel.toml").unlink()
-    assert "error    storage: none is named" in findings(code=1)
+    assert "error    storage: no storage given" in findings(code=1)
     (folder / "text.db").write_text("once upon a time " * 100)
     assert "error    storage: cannot open" in findings("--storage", "sqlite:///text.db", code=1)
 
@@ -299,10 +327,10 @@ def test_doctor_finds_what_is_wrong(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("stroage = 'x'", "unknown setting stroage, did you mean storage?"),
-        ("[service]\nprot = 1", "unknown setting service.prot, did you mean service.port?"),
-        ("[service]\nzzz = 1", "unknown setting service.zzz, expected some of host, port"),
-        ("[server]\nport = 1", "unknown setting server, did you mean service?"),
+        ("stroage = 'x'", "unknown setting stroage; did you mean storage?"),
+        ("[service]\nprot = 1", "unknown setting service.prot; did you mean service.port?"),
+        ("[service]\nzzz = 1", "unknown setting service.zzz; expected host, port"),
+        ("[server]\nport = 1", "unknown setting server; did you mean service?"),
         ("storage = 7", "storage must be a string, got 7"),
         ("service = 7", "service must be a table, [service], got 7"),
         ("[service]\nport = '80'", "port must be a whole number, got '80'"),

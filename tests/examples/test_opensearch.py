@@ -102,7 +102,7 @@ def test_clicks_decide_duels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         printed = run(SCRIPT, "--engine", stub.url, cwd=tmp_path, typed=TYPED)
     assert "  1 Running shoes\n" in printed
     assert printed.count("['accepted']") == 2  # the third click was on no result
-    assert "Not decided: 6 rankers are left" in printed
+    assert "No decision yet: 6 of 6 rankers are left" in printed
     later = time.time() + 1900
     monkeypatch.setattr("rankduel.live.runtime.runtime.now", lambda: later)  # the window has closed
     with LocalTournament.open("articles", storage=f"sqlite:///{tmp_path / 'duels.db'}") as t:

@@ -132,7 +132,7 @@ def test_ctrl_c_frees_the_workers(cluster: Cluster, tmp_path: Path) -> None:
         process.send_signal(2)
         stderr = process.communicate(timeout=30)[1]
         assert process.returncode == 130, stderr
-        assert "interrupted: 1 of 2 runs are kept in results\n" in stderr
+        assert "interrupted: 1 of 2 runs are stored in results\n" in stderr
         assert "Traceback" not in stderr
         deadline = time.monotonic() + 20
         while "rankduel" in str(client.processing()):
@@ -147,8 +147,8 @@ def test_ctrl_c_frees_the_workers(cluster: Cluster, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--engine", "dask"), "error: --engine dask needs --address"),
-        (("--address", "tcp://127.0.0.1:1"), "error: --address is for --engine dask"),
+        (("--engine", "dask"), "error: --engine dask needs the address of the scheduler"),
+        (("--address", "tcp://127.0.0.1:1"), "error: --address tcp://127.0.0.1:1 needs --engine dask"),
         (("--engine", "spark"), "error: argument --engine: invalid choice: 'spark'"),
     ],
 )

@@ -173,7 +173,7 @@ def test_create_and_open(place: Place) -> None:
     [
         ({"rankers": "ab"}, TypeError, "rankers must be a list"),
         ({"rankers": []}, ValueError, "ranker"),
-        ({"rankers": ["a", "a"]}, ValueError, "ranker 'a' is there twice"),
+        ({"rankers": ["a", "a"]}, ValueError, "duplicate ranker 'a'"),
         ({"rankers": ["a", ""]}, ValueError, "1 to 200|length"),
         ({"bandit": "Nobody"}, ValueError, "unknown bandit 'Nobody'"),
         ({"interleaving": "none"}, ValueError, "unknown interleaving 'none'"),
@@ -181,7 +181,7 @@ def test_create_and_open(place: Place) -> None:
         ({"share": 7}, ValueError, "share must be a number from 0 to 1, got 7"),
         ({"shadow": 1}, ValueError, "shadow must be True or False"),
         ({"attribution": {"window": -1}}, ValueError, "window"),
-        ({"colour": "red"}, TypeError, "no setting 'colour'"),
+        ({"colour": "red"}, TypeError, "unknown setting 'colour'"),
         ({"expires_after": 0}, ValueError, "expires_after"),
     ],
 )
@@ -313,16 +313,24 @@ def test_wrong_tells(t: Tournament) -> None:
         (lambda: t.tell_many([(duel, "first")]), TypeError, "outcome must be"),  # type: ignore[list-item]
         (lambda: t.tell_soon([(duel, None)]), TypeError, "outcome must be Outcome.FIRST"),  # type: ignore[list-item]
         (lambda: t.tell(7, FIRST), TypeError, "duel must be what ask"),  # type: ignore[arg-type]
-        (lambda: t.tell(duel, FIRST, clicks=[]), ValueError, "either the outcome or the clicks"),
+        (lambda: t.tell(duel, FIRST, clicks=[]), ValueError, "pass either outcome or clicks, not both"),
         (lambda: t.tell(duel, clicks="d1", shown=page), TypeError, "clicks must be a list"),
-        (lambda: t.tell(duel, clicks=["d1"]), ValueError, "clicks are credited on a page"),
-        (lambda: t.tell("1-1", clicks=["d1"]), ValueError, "clicks are credited on a page"),
-        (lambda: t.tell(duel, clicks=["d1"], shown=7), TypeError, "a page is what"),  # type: ignore[arg-type]
+        (
+            lambda: t.tell(duel, clicks=["d1"]),
+            ValueError,
+            "no page given; call duel.interleave.. first, or pass shown=",
+        ),
+        (
+            lambda: t.tell("1-1", clicks=["d1"]),
+            ValueError,
+            "no page given; call duel.interleave.. first, or pass shown=",
+        ),
+        (lambda: t.tell(duel, clicks=["d1"], shown=7), TypeError, "a page must be what"),  # type: ignore[arg-type]
         (lambda: t.tell(duel, clicks=["nowhere"], shown=page), ValueError, "clicked but is not on the list"),
         (lambda: t.tell(duel, clicks=["d1"], shown=foreign), ValueError, "balanced"),
-        (lambda: t.show(duel), ValueError, "which page was shown"),
-        (lambda: t.show("1-1"), ValueError, "which page was shown"),
-        (lambda: t.show(duel, {"documents": []}), TypeError, "a page is what"),  # type: ignore[arg-type]
+        (lambda: t.show(duel), ValueError, "no page given; call duel.interleave.. first, or pass page="),
+        (lambda: t.show("1-1"), ValueError, "no page given; call duel.interleave.. first, or pass page="),
+        (lambda: t.show(duel, {"documents": []}), TypeError, "a page must be what"),  # type: ignore[arg-type]
         (lambda: t.show(duel, foreign), ValueError, "balanced"),
         (lambda: t.show(7, page), TypeError, "duel must be what ask"),  # type: ignore[arg-type]
         (lambda: t.observe("q"), TypeError, "seen must be a list"),  # type: ignore[arg-type]
@@ -401,7 +409,10 @@ def test_read(t: Tournament) -> None:
     assert sum(line.wins for line in board) == 30
     assert sum(pair.wins + pair.losses for pair in pairs if pair.first != pair.second) <= 30
     assert (decision.winner, set(decision.left), decision.eliminated) == (None, set(RANKERS), ())
-    assert "Not decided" in str(decision)
+    assert decision.headline == (
+        f"No decision yet: {len(RANKERS)} of {len(RANKERS)} rankers are left, and {t.champion} leads (30 duels)."
+    )
+    assert "will have at least 99 % confidence" in decision.meaning
     assert (health.counts, health.outcomes, health.failure, health.maintenance) == (t.counts, {"first": 30}, None, None)
     assert t.timeline() == []
 
@@ -415,7 +426,10 @@ def test_a_winner(place: Place) -> None:
                 break
         decided = t.decision()
         assert (t.winner, t.champion, decided.winner, decided.eliminated) == ("ltr", "ltr", "ltr", ("bm25",))
-        assert "The winner is ltr." in str(decided)
+        assert decided.headline == (
+            f"ltr is the best of 2 rankers, with at least 80 % confidence ({t.counts.resolved} duels)."
+        )
+        assert str(decided) == f"{decided.headline}\n{decided.meaning}"
         assert [(one.ranker, one.by, one.left) for one in t.timeline()] == [("bm25", "ltr", 1)]
         assert of_type(t.timeline(), list[Departure])
         over = t.ask()
@@ -435,7 +449,7 @@ def test_read_duels(t: Tournament) -> None:
     assert t.duels(5) == rows[:5]
     assert t.duels(2, before="1-9") == [rows[4], rows[5]]
     assert t.duels(2, before="1-1") == t.duels(0) == []
-    with pytest.raises(ValueError, match="before must be the id of a duel, got 'x'"):
+    with pytest.raises(ValueError, match="before must be the id of a duel such as 3-17, got 'x'"):
         t.duels(before="x")
 
 
@@ -484,7 +498,7 @@ def test_void(t: Tournament) -> None:
     t.void(duels[2].ticket or "")
     assert t.tell(duels[0], FIRST).status == Status.LATE
     t.tell(duels[3], FIRST)
-    with pytest.raises(ValueError, match="resolved already"):
+    with pytest.raises(ValueError, match="is already resolved, so it cannot be declared void"):
         t.void(duels[3])
     for unknown in ("99-99", "no ticket"):
         with pytest.raises(rd.UnknownDuel):
@@ -496,16 +510,20 @@ def test_void(t: Tournament) -> None:
 
 def test_wrong_actions(t: Tournament) -> None:
     wrong: list[tuple[Callable[[], object], type[Exception], str]] = [
-        (t.start, ValueError, "is running: it cannot be started"),
+        (t.start, ValueError, "is running; this is possible only while paused"),
         (lambda: t.add_rankers("ab"), TypeError, "rankers must be a list"),
-        (lambda: t.add_rankers(["ltr"]), ValueError, "ranker 'ltr' is there twice"),
+        (lambda: t.add_rankers(["ltr"]), ValueError, "duplicate ranker 'ltr'"),
         (lambda: t.add_rankers([""]), ValueError, "1 to 200|length"),
         (lambda: t.retire("nobody"), ValueError, "nobody"),
         (lambda: t.pause_ranker("nobody"), ValueError, "nobody"),
         (lambda: t.start_ranker("x" * 300), ValueError, "ranker"),
         (lambda: t.configure(share=7), ValueError, "share must be a number from 0 to 1, got 7"),
-        (lambda: t.configure(colour="red"), TypeError, "no setting 'colour'"),
-        (lambda: t.configure(attribution={"window": 1e6}), ValueError, "must close before a duel expires"),
+        (lambda: t.configure(colour="red"), TypeError, "unknown setting 'colour'"),
+        (
+            lambda: t.configure(attribution={"window": 1e6}),
+            ValueError,
+            "the attribution window must be below expires_after",
+        ),
         (lambda: t.pause("x" * 3_000), ValueError, "reason|length|2000"),
         (lambda: t.retire("neural") or t.retire("neural"), ValueError, "eliminated or retired"),
     ]

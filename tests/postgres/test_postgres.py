@@ -76,15 +76,17 @@ def test_another_version_is_refused(url: str) -> None:
         storage_at(url, own=False)
     create(url).close()
     storage_at(url, own=False).close()
-    for schema, advice in ((3, "install a newer one"), (1, "run `rankduel storage upgrade`")):
+    for schema, advice in ((3, "install a newer version"), (1, "run `rankduel storage upgrade`")):
         with sql(url) as connection:
             connection.execute("UPDATE facts SET value = %s WHERE name = 'schema'", (str(schema),))
-        with pytest.raises(rd.StorageError, match=f"has schema {schema}, this version of rankduel reads 2: {advice}"):
+        with pytest.raises(
+            rd.StorageError, match=f"has schema {schema}, but this version of rankduel reads schema 2; {advice}"
+        ):
             create(url)
 
 
 def test_an_encoding_that_cannot_hold_all_names_is_refused(postgres: Server) -> None:
-    with pytest.raises(rd.StorageError, match="has the encoding SQL_ASCII: make a database with ENCODING 'UTF8'"):
+    with pytest.raises(rd.StorageError, match="has the encoding SQL_ASCII; create a database with ENCODING 'UTF8'"):
         create(postgres.database("ENCODING 'SQL_ASCII' TEMPLATE template0"))
 
 
@@ -115,7 +117,7 @@ def test_without_psycopg_it_says_what_to_install() -> None:
         "rd.Tournament.open('x', storage='postgresql://localhost/x')"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
-    assert "ImportError: no PostgreSQL without psycopg: pip install 'rankduel[postgres]'" in done.stderr
+    assert "ImportError: PostgreSQL needs psycopg; install it by pip install 'rankduel[postgres]'" in done.stderr
 
 
 def test_tells_are_synced_whatever_the_default_of_the_database(postgres: Server) -> None:
@@ -199,7 +201,7 @@ def test_processes_together_do_not_exceed_the_limit_of_rankers(url: str, monkeyp
     with create(url) as one, create(other(url)) as two:
         one.add_rankers(["e", "f", "g", "h"])
         assert two.rankers == NAMES
-        with pytest.raises(ValueError, match="at most 10 rankers: it has 8, and 4 more were given"):
+        with pytest.raises(ValueError, match="at most 10 rankers; it has 8, got 4 more"):
             two.add_rankers(["i", "j", "k", "l"])
         changes = [Change(time.time(), "added", {"rankers": names, "reason": "", "by": ""}) for names in ("ij", "kl")]
         duel = DuelRow(9, 1, None, None, 0, 1, None, None, time.time(), 2e9)
@@ -430,8 +432,8 @@ print(t.tell(t.ask(), rd.Outcome.FIRST).status)
     done = subprocess.run([sys.executable, "-c", code, url], capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 0, done.stderr
     fork, reader, asked, status = done.stdout.splitlines()
-    assert "open it after the fork" in fork
-    assert "open it after the fork" in reader
+    assert "open it again after the fork" in fork
+    assert "open it again after the fork" in reader
     assert (asked, status) == ("1-1", "accepted")
 
 

@@ -169,7 +169,7 @@ def test_named_builds_what_was_typed(spec: str, expected: PreferenceMatrix | Uti
         ("cycle(n_arms=3)", "unexpected keyword argument 'n_arms'; options of cycle: none"),
         ("bradley_terry", "missing 1 required positional argument: 'n_arms'; options of bradley_terry: n_arms, spread"),
         ("bradley_terry(n_arms=5, spread='wide')", "options of bradley_terry: n_arms, spread, winner, seed"),
-        ("bradley_terry(5)", "'5' is the value of which option?"),
+        ("bradley_terry(5)", "'5' needs the name of its option: option=value"),
         ("bradley_terry(n_arms=0)", "n_arms must be an int >= 1, got 0"),
         ("web_search(n_arms=2.5)", "n_arms must be an int >= 1, got 2.5"),
         ("random_tournament(n_arms=True)", "n_arms must be an int >= 1, got True"),

@@ -25,13 +25,13 @@ def first_cells(title: str) -> list[str]:
 
 def test_every_call_with_its_scope() -> None:
     told: dict[tuple[str, ...], str] = {}
-    for calls, scope in re.findall(r"^\| (`.*?) \| (\w+) \|", section("The calls"), re.MULTILINE):
+    for calls, scope in re.findall(r"^\| (`.*?) \| (\w+) \|", section("Calls"), re.MULTILINE):
         told |= {tuple(call.split(" ", 1)): scope for call in re.findall(r"`([^`]+)`", calls)}
     assert told == {(call.method, call.path): call.scope or "none" for call in ROUTES}
 
 
 def test_every_problem_with_its_status() -> None:
-    told = dict(re.findall(r"^\| `(/problems/[\w-]+)` \| (\d+) \|", section("Problems"), re.MULTILINE))
+    told = dict(re.findall(r"^\| `(/problems/[\w-]+)` \| (\d+) \|", section("Errors"), re.MULTILINE))
     assert told == {kind.type: str(kind.status) for kind in PROBLEMS.values()}
 
 
@@ -46,7 +46,7 @@ def test_every_scope() -> None:
 def test_every_metric() -> None:
     lines = [*server_metrics(Metrics()), *tournament_metrics({}, [])]
     metrics = {line.split()[2] for line in lines if line.startswith("# TYPE")}
-    assert metrics == set(first_cells("Watch it"))
+    assert metrics == set(first_cells("Monitoring"))
 
 
 def test_the_threat_model_names_what_is_asked_most() -> None:

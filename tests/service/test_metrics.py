@@ -38,7 +38,7 @@ def test_tournaments_and_broken_ones(tmp_path: Path) -> None:
         assert isinstance(t, LocalTournament)
         t.tell(t.ask(), rd.Outcome.FIRST)
         lines = list(tournament_metrics({t.name: t}, ["broken"]))
-    assert 'rankduel_duels_total{tournament="a \\"b\\"",became="issued"} 1' in lines
+    assert 'rankduel_duels_total{tournament="a \\"b\\"",status="issued"} 1' in lines
     assert 'rankduel_maintenance_failing{tournament="a \\"b\\""} 0' in lines
     assert 'rankduel_tournament_broken{tournament="broken"} 1' in lines
     assert 'rankduel_rankers_left{tournament="a \\"b\\""} 2' in lines

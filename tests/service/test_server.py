@@ -135,7 +135,7 @@ def test_two_servers_cannot_have_one_file_or_one_port(tmp_path: Path) -> None:
         assert "is in use by process" in second.lines[-1]
         third = Server(f"sqlite:///{tmp_path}/others.db", port=server.port)
         assert third.wait() != 0
-        assert f"cannot listen to 127.0.0.1:{server.port}" in third.lines[-1]
+        assert f"cannot listen on 127.0.0.1:{server.port}" in third.lines[-1]
     several = Server(f"sqlite:///{tmp_path}/duels.db", processes=2)
     assert several.wait() != 0
     assert "one process owns a SQLite file" in several.lines[-1]

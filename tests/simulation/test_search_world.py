@@ -229,7 +229,7 @@ def test_live_is_compiled_for_sets_too() -> None:
 
 
 def test_pages_of_many_need_users() -> None:
-    with pytest.raises(TypeError, match="MultiUCB shares pages among many rankers: it needs a SearchWorld"):
+    with pytest.raises(TypeError, match="MultiUCB plays many arms per duel and needs a SearchWorld"):
         rd.simulate(rd.MultiUCB(20), rd.problems.cycle2(), horizon=10)
     redraw = SearchWorld(COLLECTION, ties="redraw")
     with pytest.raises(ValueError, match="ties must be file or consistent for multileaving, got redraw"):
@@ -245,7 +245,7 @@ def test_lists_end_with_the_documents() -> None:
 
 def test_what_is_refused() -> None:
     wide = Collection.from_scores([7, 0], [0, 2], [[1.0, 2.0], [2.0, 1.0]])
-    with pytest.raises(ValueError, match="grades 0 to 7, and users are published for at most 5 grades"):
+    with pytest.raises(ValueError, match="grades 0 to 7, but published click models have at most 5 grades"):
         SearchWorld(wide)
     with pytest.raises(ValueError, match=r"grades 0 to 7, and RandomUser\(p=0.5, grades=5\) knows|grades 0 to 7"):
         SearchWorld(wide, clicks=rd.clicks.navigational(grades=5))
@@ -260,7 +260,7 @@ def test_what_is_refused() -> None:
         SearchWorld(COLLECTION, interleaving="sosm")
     with pytest.raises(ValueError, match="unknown multileaving 'balanced'"):
         SearchWorld(COLLECTION, multileaving="balanced")
-    with pytest.raises(ValueError, match="preferences of 20 arms for 12 rankers"):
+    with pytest.raises(ValueError, match="preferences have 20 arms, but the collection has 12 rankers"):
         SearchWorld(COLLECTION, preferences=rd.problems.cycle2())
     with pytest.raises(TypeError, match="collection must be a rankduel Collection, got 'MSLR'"):
         SearchWorld("MSLR")  # type: ignore[arg-type]

@@ -191,12 +191,12 @@ def test_horizon_is_a_whole_number(horizon: int) -> None:
 
 @pytest.mark.parametrize("checkpoints", [[], [0, 5], [5, 5], [7, 3], [11], [1.5, 3.0]])
 def test_checkpoints_increase_within_the_horizon(checkpoints: list[int]) -> None:
-    with pytest.raises(ValueError, match="checkpoints must be whole, from at least 1 up to at most 10"):
+    with pytest.raises(ValueError, match="checkpoints must be increasing whole numbers from 1 to 10"):
         rd.simulate(rd.Uniform(20), CYCLE2, horizon=10, checkpoints=checkpoints)
 
 
 def test_a_bandit_must_fit_its_problem() -> None:
-    with pytest.raises(ValueError, match="the bandit has 5 arms, the problem 20"):
+    with pytest.raises(ValueError, match="the bandit has 5 arms, but the problem has 20"):
         rd.simulate(rd.Uniform(5), CYCLE2, horizon=10)
 
 

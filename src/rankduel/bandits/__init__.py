@@ -1,12 +1,14 @@
-"""Dueling bandits: one paper, one file.
+"""Dueling bandits, one file per paper.
 
-Of two arms: `certified_sparring`, `merge_dts`, `merge_rucb`, `dts`, `rmed1`, `self_sparring`, `rex3`, `rucb`,
-`sparring`, `uniform`. Of many arms on a page: `multi_ucb`, `mdb`, `multi_self_sparring`, `certified_multi`.
+- Two arms per duel: `certified_sparring`, `merge_dts`, `merge_rucb`, `dts`, `rmed1`, `self_sparring`, `rex3`, `rucb`,
+  `sparring`, `uniform`.
+- Many arms per duel: `multi_ucb`, `mdb`, `multi_self_sparring`, `certified_multi`.
+- Base classes: `base` and `multi_bandit`, on top of `stateful` (state and snapshots, checked by `snapshot_checks`).
+- Shared code: `families` (base classes of related bandits) and `kernels` (compiled parts).
+- `elimination`: rules that eliminate arms. `parameters`: validation. `plugins`: bandits of other packages. `drift`: the
+  alarm after a decision.
 
-`base` and `multi_bandit` are their base classes, on top of `stateful` (state and snapshots, checked by
-`snapshot_checks`); `families` and `kernels` have what several share; `elimination` has the rules that eliminate arms,
-`parameters` the validation, `plugins` the bandits of other packages, `drift` the alarm after a decision. A new bandit
-is a file, a line here and a reference in its docstring.
+To add a bandit, write its file, register it here and name the paper in its docstring.
 """
 
 from collections.abc import Callable, Mapping
@@ -59,7 +61,7 @@ MULTI_REGISTRY: dict[str, type[MultiBandit]] = {
 
 
 def bandit_from(spec: str, n_arms: int, *, seed: int | None = None) -> Bandit:
-    """The bandit of a spec as people type it: one of the registry, or an own one, "my_module:MyBandit(option=value)".
+    """Make a bandit from a spec: a name in the registry, or your own class as "my_module:MyBandit(option=value)".
 
     >>> bandit_from("MergeRUCB(alpha=0.26, batch_size=4)", 20, seed=1)
     MergeRUCB(20, alpha=0.26, batch_size=4, c=400000.0, seed=1)
@@ -68,12 +70,12 @@ def bandit_from(spec: str, n_arms: int, *, seed: int | None = None) -> Bandit:
 
 
 def stored_bandit(spec: str, n_arms: int, *, seed: int) -> Bandit:
-    """The bandit that a storage names. An own one must be imported already, or be allowed by `RANKDUEL_BANDITS`."""
+    """Make the bandit that a storage names. Import your own class before, or list it in `RANKDUEL_BANDITS`."""
     return _create(REGISTRY, spec, n_arms, seed, stored_class)
 
 
 def any_bandit_from(spec: str, n_arms: int, *, seed: int | None = None) -> Bandit | MultiBandit:
-    """The same, for worlds where many rankers can share a page: one of `MULTI_REGISTRY`, too.
+    """Make a bandit from a spec, as `bandit_from` does. Names in `MULTI_REGISTRY` are accepted as well.
 
     >>> any_bandit_from("MultiUCB(rule='released')", 20, seed=1)
     MultiUCB(20, alpha=0.51, rule='released', seed=1)
@@ -94,11 +96,11 @@ def _create(
     if module is not None:
         return _create_plugin(f"{module}:{name}", find(module, name), options, n_arms, seed)
     if name not in registry:
-        raise ValueError(f"unknown bandit {name!r}, expected one of {', '.join(registry)}, or an own one, module:Class")
+        raise ValueError(f"unknown bandit {name!r}, expected one of {', '.join(registry)}, or your own as module:Class")
     known = registry[name](1, seed=0).parameters
     for option in options:
         if option not in known:
-            raise ValueError(f"{name} has no option {option!r}, expected {', '.join(known) or 'none'}")
+            raise ValueError(f"{name} has no option {option!r}; its options: {', '.join(known) or 'none'}")
     return registry[name](n_arms, seed=seed, **options)
 
 
@@ -109,13 +111,13 @@ def _create_plugin(
         made = own(n_arms, seed=seed, **options)
     except ValueError:
         raise
-    except Exception as error:  # whatever a constructor does with options that it does not have
-        raise ValueError(f"cannot make {address} of {n_arms} arms: {type(error).__name__}: {error}") from error
+    except Exception as error:  # a constructor may raise anything, for example a TypeError for an unknown option
+        raise ValueError(f"cannot make {address} with {n_arms} arms: {type(error).__name__}: {error}") from error
     for option in options:
         if option not in made.parameters:
             raise ValueError(
-                f"{address} does not tell its option {option!r}: its __init__ should call "
-                f"super().__init__(n_arms, seed=seed, {option}={option})"
+                f"{address} does not report its option {option!r}; call "
+                f"super().__init__(n_arms, seed=seed, {option}={option}) in its __init__"
             )
     return made
 

@@ -10,7 +10,7 @@ cdef enum outcome_t:
 cdef struct duel_t:
     int64_t number
     int first, second
-    double first_propensity, second_propensity  # 0 where the bandit does not use them
+    double first_propensity, second_propensity  # 0 if the bandit does not use them
 
 
 cdef class Bandit(Learner):

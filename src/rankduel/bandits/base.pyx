@@ -1,4 +1,4 @@
-"""`Bandit`: the base class of dueling bandits; `ask` and `tell` around the two rules of a paper, `choose` and `learn`."""
+"""`Bandit`: the base class of dueling bandits. `ask` and `tell` wrap the two rules of a paper, `choose` and `learn`."""
 
 from rankduel.bandits.snapshot_checks import MAX_DUELS
 from rankduel.errors import SnapshotError
@@ -8,17 +8,17 @@ OUTCOMES = {<int>FIRST: Outcome.FIRST, <int>SECOND: Outcome.SECOND, <int>TIE: Ou
 
 
 cdef class Bandit(Learner):
-    """A dueling bandit: `ask` for two arms that should meet, `tell` who won; late, in any order, or never.
+    """A dueling bandit: `ask` for the next duel, `tell` its outcome. Outcomes may be late, out of order or missing.
 
-    A bandit is defined by two rules. `choose` reads what was learnt, draws random numbers and moves a cursor; `learn`
-    is deterministic and the only place where evidence, elimination and merging change. So outcomes may come late
-    and out of order, and telling them again in the same order rebuilds the bandit bit for bit.
+    Two rules define a bandit. `choose` reads the state, draws random numbers and moves a cursor. `learn` is
+    deterministic, and the only place where evidence, elimination and merging change. This is why outcomes may come late
+    and out of order, and why telling them again in the same order rebuilds the bandit bit for bit.
 
-    A `TIE` teaches nothing, and neither does a duel of an arm with itself where a bandit's page does not say
-    otherwise; but time passes.
+    A `TIE` changes no counts, but the clock t advances. The same holds for a duel of an arm with itself, unless the
+    bandit's page says otherwise.
 
-    A bandit of your own is a subclass with `pick` and `update`. It is asked, told, checked, stored and simulated as
-    any other, at the speed of Python:
+    To write your own bandit, subclass this and define `pick` and `update`. You can ask, tell, check, store and simulate
+    it like any other, at the speed of Python:
 
     >>> import rankduel as rd
     >>> class Greedy(rd.Bandit):
@@ -36,7 +36,7 @@ cdef class Bandit(Learner):
     1000
     """
 
-    # The two rules. A bandit in Cython overrides these; one in Python overrides `pick` and `update`.
+    # The two rules. A bandit in Cython overrides these. A bandit in Python overrides `pick` and `update`.
 
     cdef int choose(self, duel_t *duel) except -1 nogil:
         """Fill in the two arms that should meet next."""
@@ -49,35 +49,35 @@ cdef class Bandit(Learner):
         return 0
 
     cdef int learn(self, const duel_t *duel, outcome_t outcome) except -1 nogil:
-        """Take in one outcome."""
+        """Learn from one outcome."""
         with gil:
             self.update(duel.first, duel.second, OUTCOMES[<int>outcome])
         return 0
 
     def pick(self):
-        """The two arms that should meet next."""
+        """Return the two arms of the next duel. Override this in a bandit of your own."""
         raise NotImplementedError(f"{type(self).__name__} needs pick() -> (first, second)")
 
     def update(self, first, second, outcome):
-        """Learn who won a duel of two arms."""
+        """Learn from the outcome of a duel. Override this in a bandit of your own."""
         raise NotImplementedError(f"{type(self).__name__} needs update(first, second, outcome)")
 
-    # What a user calls
+    # The calls of a user
 
     def ask(self):
-        """The next duel. It stays pending until it is told or forgotten."""
+        """Return the next duel. It stays pending until you tell or forget it."""
         asked = self.propose()
         self._pending[asked.number] = asked
         return asked
 
     def tell(self, duel, outcome):
-        """Who won a duel that was asked for."""
+        """Report the outcome of a pending duel."""
         self._check_pending(duel)
         self._learn(duel, outcome)
         del self._pending[duel.number]
 
     def propose(self):
-        """The next duel, as `ask` chooses it, for somebody who keeps it elsewhere and brings it back by `adopt`."""
+        """Return the next duel as `ask` does, but do not keep it as pending. Report its outcome with `adopt`."""
         self._check_made()
         cdef duel_t duel
         duel.first_propensity = duel.second_propensity = 0
@@ -88,10 +88,11 @@ cdef class Bandit(Learner):
         return Duel(duel.number, duel.first, duel.second, propensity)
 
     def adopt(self, duel, outcome):
-        """Who won a duel that is not pending: proposed by this bandit, before a crash perhaps, or by another one.
+        """Report the outcome of a duel that is not pending, proposed by this bandit or by another one.
 
-        Learning does not depend on who chose: a bandit that adopts all duels of another, in the order in which that one
-        was told, knows the same, whatever else was asked for meanwhile.
+        Use it for duels that you keep elsewhere, for example in a database that survives a crash. Learning does not
+        depend on which bandit chose the duel. A bandit that adopts all duels of another one, in the order in which that
+        bandit was told, has learnt the same.
 
         >>> import rankduel as rd
         >>> bandit = rd.MergeDTS(3, seed=1)
@@ -101,7 +102,7 @@ cdef class Bandit(Learner):
         """
         self._check_duel(duel)
         if duel.number in self._pending:
-            raise ValueError(f"duel {duel.number} is pending: tell it")
+            raise ValueError(f"duel {duel.number} is pending; call tell() instead of adopt()")
         self._learn(duel, outcome)
         self.asked = max(self.asked, duel.number)
 
@@ -143,12 +144,12 @@ cdef class Bandit(Learner):
         if propensity is not None:
             propensity = tuple([float(chance) for chance in propensity])
             if len(propensity) != 2 or not all([0 < chance <= 1 for chance in propensity]):
-                raise SnapshotError(f"the propensities of pending duel {number} are {propensity}, expected two chances")
+                raise SnapshotError(f"the propensities of pending duel {number} are {propensity}, expected 2 in (0, 1]")
         return Duel(number, self._unpack_arm(first), self._unpack_arm(second), propensity)
 
     @classmethod
     def _registry(cls):
         if cls is not Bandit:
             return None
-        from rankduel.bandits import REGISTRY  # it lists the subclasses of this class
+        from rankduel.bandits import REGISTRY  # imported here because it lists the subclasses of this class
         return REGISTRY

@@ -1,4 +1,4 @@
-"""CertifiedMulti: many arms on one page, and a guarantee at any time that the best of them is not lost."""
+"""CertifiedMulti: many arms per duel, with an anytime guarantee for the best arm."""
 
 from numbers import Real
 
@@ -10,7 +10,6 @@ from libc.stdint cimport int64_t
 from numpy.random.c_distributions cimport random_beta
 
 from rankduel.bandits.multi_bandit cimport MultiBandit, multi_duel_t, won
-from rankduel.bandits.elimination import Confidence
 from rankduel.bandits.parameters import whole
 from rankduel.bandits.snapshot_checks import MAX_DUELS, Equal, Values
 from rankduel.randomness.draws cimport best_t, consider
@@ -23,41 +22,45 @@ cdef double[N_STAKES] STAKES = [0.03, 0.1, 0.3, 0.9]
 
 
 cdef class CertifiedMulti(MultiBandit):
-    """Find the Condorcet winner on shared pages, and lose it with probability at most delta: at any time, for any K.
+    """Find the Condorcet winner by multileaving, and eliminate it with probability at most `delta`.
 
     Idea
-        If arm i is the best, no page should on average prefer another to it. So a bet against i, placed before the page
-        is shown, cannot be expected to gain: its wealth E_i starts at 1 and is multiplied, for each page, by
-        1 - stake * sum_j pi_j y_ij, where y_ij is the preference of i over j, from -1 to 1, and the weights pi_j, which
-        sum up to 1, are those of the arms that looked better than i by then, in proportion to how much. One page is one
-        factor: the preferences of a page depend on each other, and a product of several would not be a fair bet.
-        Wealth is the mean over four stakes, and an arm leaves when it has reached 1 / delta. A page is shared by the
-        champion, the arm against which there is most evidence, so that it goes soon, and the best of a Thompson draw
-        over how much arms are preferred.
+        Use it when you show the results of more than two rankers on one page and need a guarantee. If arm i is the
+        best, no page prefers another arm to it on average. So a bet against arm i, placed before the page is shown, has
+        no positive expected gain. The wealth of the bet is the evidence E_i against arm i. It starts at 1, and each
+        page multiplies it by 1 - stake * sum_j pi_j y_ij. Here y_ij is the preference of i over j, from -1 to 1. The
+        weights pi_j sum to 1. They are positive for the arms that looked better than i before this page, in proportion
+        to their lead. A page gives one factor only, because the preferences of a page depend on each other, and the
+        product of several factors would not be a fair bet. E_i is the mean over four stakes, and arm i is eliminated
+        when E_i reaches 1 / delta. A page shows the champion, the arm with the most evidence against it, and the best
+        arms of a Thompson draw.
 
     Parameters
         n_arms: K, at least 1.
-        delta: the chance to lose the best arm, in (0, 1).
-        arms_per_duel: m, at least 2: arms on a page, while so many are left. With 2, the champion and the best of the draw.
-        seed: of the bandit's own random streams; None draws a fresh one.
+        delta: the largest probability that the best arm is ever eliminated, in (0, 1). Set it to 0.05 for 95 %
+            confidence.
+        arms_per_duel: m, the number of arms on a page, at least 2. All arms left, if they are fewer. With 2, a page
+            shows the champion and the best arm of the draw.
+        seed: the seed of the bandit's random streams. None draws a fresh one.
 
     Cost
-        O(K + m^2) time per duel, where each arm left costs a Beta draw; O(K) memory.
+        O(K + m^2) time per duel, with one Beta draw per arm left. O(K) memory.
 
     Guarantee
-        The Condorcet winner is ever eliminated with probability at most delta, whatever pages are shown (Ville's
-        inequality; there is one such arm, so no union over arms is paid). It needs preferences from -1 to 1 of which no
-        page's mean, given all that was told before, is below 0 for the best arm against any other: what Team Draft
-        and Probabilistic Multileaving are made for. SOSM is not: position bias can turn its preferences against the
-        best, and then nothing is guaranteed. Pairwise preferences are not bounded, and are refused. Outcomes may come
-        late, as long as the delay does not depend on them.
+        The Condorcet winner is eliminated with probability at most delta, over the whole run and for any choice of
+        pages. This is Ville's inequality. No union bound over the arms is needed, because it is applied to one arm. Two
+        conditions must hold. Preferences are from -1 to 1. And given all outcomes that were told before, the expected
+        preference of the best arm over any other arm is at least 0 on every page. Team Draft and Probabilistic
+        Multileaving are made for this. SOSM is not: position bias can turn its preferences against the best arm, and
+        then nothing is guaranteed. The preferences of Pairwise Preference Multileaving are not bounded, and `tell`
+        rejects them. You may tell outcomes late, as long as the delay does not depend on the outcome.
 
     References
         Ville: Etude critique de la notion de collectif. 1939.
         Waudby-Smith, Ramdas: Estimating means of bounded random variables by betting. JRSS B 86(1), 2024.
 
     Deviations
-        It is of this library, and has no paper of its own.
+        None. This algorithm is defined here.
 
     Examples
         >>> import numpy as np
@@ -72,13 +75,13 @@ cdef class CertifiedMulti(MultiBandit):
     """
 
     cdef int m
-    cdef double needed  # evidence
-    cdef double *bets  # bets[arm, stake]: log E
-    cdef double *_evidence  # log of their mean
+    cdef double needed  # log(1 / delta), the log evidence that eliminates an arm
+    cdef double *bets  # bets[arm, stake]: log wealth
+    cdef double *_evidence  # log of the mean wealth of an arm's bets
     cdef double *wins
     cdef double *losses
-    cdef int64_t *left  # the arms alive, in ascending order; n_alive of them
-    cdef double *thetas  # of the draw, by the place in `left`
+    cdef int64_t *left  # the n_alive arms left, in ascending order
+    cdef double *thetas  # the Thompson draw, by index in `left`
     cdef object _thetas
 
     def __init__(self, n_arms, *, delta=0.05, arms_per_duel=4, seed=None):
@@ -107,7 +110,7 @@ cdef class CertifiedMulti(MultiBandit):
         duel.arms[0], duel.n = self.best(), 1
         if self.m > 2:
             duel.arms[1], duel.n = self.nearest_to_leave(duel.arms[0]), 2
-        for k in range(self.n_alive):  # theta_i ~ Beta(wins_i + 1, losses_i + 1) of those who are not there yet
+        for k in range(self.n_alive):  # theta_i ~ Beta(wins_i + 1, losses_i + 1), or -1 if chosen
             self.thetas[k] = -1 if self.left[k] == duel.arms[0] or self.left[k] == duel.arms[duel.n - 1] else random_beta(
                 self.rng, self.wins[self.left[k]] + 1, self.losses[self.left[k]] + 1
             )
@@ -119,7 +122,7 @@ cdef class CertifiedMulti(MultiBandit):
         return 0
 
     cdef int best(self) noexcept nogil:
-        """The arm that is preferred most; ties are broken at random."""
+        """The arm with the highest posterior mean, ties broken at random."""
         cdef int k
         cdef best_t best
         best.value, best.index, best.ties = -1, 0, 0
@@ -128,7 +131,7 @@ cdef class CertifiedMulti(MultiBandit):
         return best.index
 
     cdef int nearest_to_leave(self, int champion) noexcept nogil:
-        """Of the others, the arm with most evidence against it."""
+        """The arm with the most evidence against it, other than the champion."""
         cdef int k
         cdef best_t best
         best.value, best.index, best.ties = -INFINITY, 0, 0
@@ -145,7 +148,7 @@ cdef class CertifiedMulti(MultiBandit):
         return best
 
     cdef double mean(self, int arm) noexcept nogil:
-        """How much it is preferred: the mean of its posterior."""
+        """The posterior mean of the rate at which an arm is preferred."""
         return (self.wins[arm] + 1) / (self.wins[arm] + self.losses[arm] + 2)
 
     cdef int learn(self, const multi_duel_t *duel, const double *preferences) except -1 nogil:
@@ -153,7 +156,7 @@ cdef class CertifiedMulti(MultiBandit):
         self.check(duel.n, preferences)
         for x in range(duel.n):
             self.bet(duel, x, preferences + <size_t>x * duel.n)
-        for x in range(duel.n):  # what bets were placed on is as it was before this page
+        for x in range(duel.n):  # after all bets, because a bet may only depend on counts from before this page
             self.count(duel, x, preferences + <size_t>x * duel.n)
         for x in range(duel.n):
             if self._evidence[duel.arms[x]] >= self.needed and self.n_alive > 1:
@@ -166,13 +169,13 @@ cdef class CertifiedMulti(MultiBandit):
             if not -1 <= preferences[xy] <= 1:
                 with gil:
                     raise ValueError(
-                        f"preferences must be from -1 to 1, as Team Draft and Probabilistic Multileaving give them, "
-                        f"got {preferences[xy]:g}"
+                        f"preferences must be from -1 to 1, got {preferences[xy]:g}; "
+                        f"use Team Draft or Probabilistic Multileaving"
                     )
         return 0
 
     cdef void bet(self, const multi_duel_t *duel, int x, const double *preferences) noexcept nogil:
-        """One factor for this page: 1 - stake * sum_j pi_j y_ij."""
+        """Multiply the bets against an arm by the factor of this page, 1 - stake * sum_j pi_j y_ij."""
         cdef int y, s, arm = duel.arms[x]
         cdef double ahead, total = 0, y_i = 0, wealth = 0
         cdef double *bets = self.bets + <size_t>arm * N_STAKES
@@ -213,22 +216,20 @@ cdef class CertifiedMulti(MultiBandit):
 
     @property
     def alive(self):
-        """The arms still in the race, in ascending order."""
+        """The arms that are not eliminated, in ascending order."""
         return self._arrays["left"][:self.n_alive].copy()
 
     @property
     def champion(self):
-        """Of the arms left, the one that is preferred most."""
+        """The arm with the highest posterior mean among those left."""
         alive, wins, losses = self.alive, self._arrays["wins"], self._arrays["losses"]
         return int(alive[((wins + 1) / (wins + losses + 2))[alive].argmax()])
 
     def confidence(self):
-        """What is guaranteed now, in numbers and, by `str`, in words."""
-        alive = self.alive
-        least = float(self._arrays["evidence"].min())
-        return Confidence(self._parameters["delta"], tuple(alive.tolist()), False, None, least)
+        """The guarantee now, in numbers; `str` gives it in words."""
+        return self._confidence(self._parameters["delta"], None, float(self._arrays["evidence"].min()))
 
     @property
     def evidence(self):
-        """The logarithm of the wealth of the bets against each arm; an arm leaves at log(1 / delta)."""
+        """The natural logarithm of the evidence against each arm. An arm is eliminated at log(1 / delta)."""
         return self._arrays["evidence"].copy()

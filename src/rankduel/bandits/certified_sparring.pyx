@@ -1,4 +1,4 @@
-"""CertifiedSparring: ratings choose who meets, evidence decides who goes."""
+"""CertifiedSparring: ratings choose the duels, a certificate eliminates arms."""
 
 import numpy as np
 
@@ -19,56 +19,61 @@ from rankduel.bandits.snapshot_checks import Values
 from rankduel.randomness.draws cimport below, uniform
 
 cdef enum:
-    RESAMPLED_ARMS = 2  # that get new samples at each duel, in addition to the last two that met
-    MAX_SCANNED_ARMS = 512  # left, for a full search for a new nemesis
-    STALEMATE_DUELS = 1000  # of a pair without a leader, after which another arm may take a side
-    EARLY_DUELS = 4  # of a pair, which show how far pairs deviate from what ratings predict
+    RESAMPLED_ARMS = 2  # arms that get new samples at each duel, in addition to the last two that met
+    MAX_SCANNED_ARMS = 512  # search all pairs for a new nemesis only while at most this number of arms is left
+    STALEMATE_DUELS = 1000  # duels of a pair without a leader, after which a random arm may replace the target
+    EARLY_DUELS = 4  # first duels of a pair, which measure how far pairs deviate from the prediction of the ratings
 
-cdef double SAMPLED_DEVIATIONS = 0.25  # of the samples that opponents are compared by
-cdef double BASE_HARM = 0.01  # of every duel, in addition to what the two arms are estimated to cost
+cdef double SAMPLED_DEVIATIONS = 0.25  # standard deviations of noise in the comparison of opponents
+cdef double BASE_HARM = 0.01  # harm of every duel, in addition to the estimated harm of the two arms
 
 
 cdef inline double harm(double odds) noexcept nogil:
-    """How much worse than the champion an arm is, that has these odds against it."""
+    """How much worse than the champion an arm is, given its odds against the champion: 1/2 - p, at least 0."""
     return larger(0, 1 / (1 + odds) - 0.5)
 
 
 @cython.final
 cdef class CertifiedSparring(Bandit):
-    """Find the Condorcet winner of any number of arms, and lose it with probability `delta` at most.
+    """Find the Condorcet winner of any number of arms, and eliminate it with probability at most `delta`.
 
     Idea
-        Every arm has a rating with an uncertainty, and two samples of it. The arm with the best first sample is the
-        champion, the arm with the best second one the target: hard cases come first, and cost little. The target meets
-        the champion, or its nemesis (the arm that has beaten it most clearly), or an arm at random: the one that promises
-        most evidence against the target per harm to users. How much an arm that it has not met promises is learnt, from
-        how far pairs have deviated from what their ratings predict. Two arms that have met often without a leader make way, half the time, for an arm
-        at random: so a winner that was unlucky at first is not forgotten while others spar. An arm goes when the evidence
-        against it, which adds up over all opponents, reaches 1 / delta.
+        Use it when you need a guaranteed answer, for a few arms or for a million. Every arm has a rating with an
+        uncertainty, and two random samples of this rating. The arm with the best first sample is the champion. The arm
+        with the best second sample, other than the champion, is the target. So the arms that are hardest to tell apart
+        meet first, and these duels cost your users little. The opponent of the target is the champion, the target's
+        nemesis (the arm that has beaten it most clearly) or a random arm. The bandit takes the one with the most
+        expected evidence against the target per harm to users. For a pair that has met rarely, the expectation comes
+        from the ratings. Its weight is learnt from how far other pairs deviated from their prediction. If target and
+        champion have met often and neither leads, a random arm replaces the target half of the time. This way, a winner
+        that lost its first duels is not neglected. The evidence against an arm accumulates over all of its opponents.
+        The arm is eliminated when it reaches 1 / delta.
 
     Parameters
         n_arms: K, at least 1.
-        delta: the chance to ever lose the Condorcet winner, at most; > 0 and <= 0.5.
-        tolerance: arms end as tied once each two of those left are known to be within it, |p - 1/2| < tolerance; None:
-            they go on. With it every tournament ends.
-        seed: of the bandit's own random streams; None draws a fresh one.
+        delta: the largest probability that the Condorcet winner is ever eliminated, > 0 and <= 0.5. Set it to 0.01 for
+            99 % confidence.
+        tolerance: set it if some of your arms may be equally good. The bandit stops with a tie when all pairs of arms
+            left are known to have |p - 1/2| < tolerance. With None, equal arms are compared without end.
+        seed: the seed of the bandit's random streams. None draws a fresh one.
 
     Cost
-        O(log K) time per duel; memory O(K), and O(1) for each pair that met.
+        O(log K) time per duel. O(K) memory, and O(1) for each pair that met.
 
     Guarantee
-        If given the past the Condorcet winner wins each of its duels with probability at least 1/2, it is eliminated with
-        probability at most delta: at any time, for any K. With a tolerance, delta covers the tied set too: all that share
-        the first place are in it.
+        Assume that one arm is at least as good as all others (a Condorcet winner, ties allowed): given the past, it
+        wins each of its duels with probability at least 1/2. Then it is eliminated with probability at most delta, over
+        the whole run and for any K. Independent outcomes with preferences that do not change are enough for the
+        assumption. With a tolerance, delta covers the tied set too: all arms that share the first place are in it.
 
     References
-        The rule of elimination: Ville's inequality for one supermartingale per arm (docs/certified.md).
-        Sui, Zhuang, Burdick, Yue: Multi-dueling bandits with dependent arms. UAI 2017: two samples that spar.
-        Komiyama, Honda, Kashima, Nakagawa: Regret lower bound and optimal algorithm in dueling bandit problem. COLT 2015:
-        evidence per harm.
+        Elimination rule: Ville's inequality for one supermartingale per arm (docs/certified.md).
+        Sui, Zhuang, Burdick, Yue: Multi-dueling bandits with dependent arms. UAI 2017: two samples per arm.
+        Komiyama, Honda, Kashima, Nakagawa: Regret lower bound and optimal algorithm in dueling bandit problem.
+        COLT 2015: evidence per harm.
 
     Deviations
-        It is our own.
+        None. This algorithm is defined here.
 
     Examples
         >>> import rankduel as rd
@@ -76,15 +81,16 @@ cdef class CertifiedSparring(Bandit):
         >>> run = rd.simulate(bandit, rd.problems.cycle2(), horizon=1_000_000)
         >>> run.winner, run.converged_at < 20_000
         (0, True)
-        >>> print(bandit.decision())  # doctest: +NORMALIZE_WHITESPACE
-        The winner is arm 0. With probability 0.95 at least, at whatever time you look: if some arm is at least as good as
-        each other one, it is arm 0.
+        >>> print(bandit.decision())  # doctest: +NORMALIZE_WHITESPACE +ELLIPSIS
+        Arm 0 is the best of 20 arms, with at least 95 % confidence (... duels).
+        The confidence holds whenever you look, provided that one arm is at least as good as all others, votes are
+        independent and preferences do not change.
     """
 
     cdef CountingCertificate certificate
     cdef Ratings ratings
     cdef ActiveArms active
-    cdef int64_t *last  # the two arms that were told of last; -1: none
+    cdef int64_t *last  # the two arms of the last outcome that was learnt, or -1
 
     def __init__(self, n_arms, *, delta=0.01, tolerance=None, seed=None):
         rule = Certified(delta, tolerance)
@@ -99,11 +105,11 @@ cdef class CertifiedSparring(Bandit):
         for slot in range(self.n_arms):
             self.sample(slot)
 
-    # Which arms meet
+    # Choice of the duel
 
     cdef int choose(self, duel_t *duel) except -1 nogil:
         cdef int champion, target, k
-        cdef int[RESAMPLED_ARMS + 1] slots  # of those that get new samples, and of an arm at random
+        cdef int[RESAMPLED_ARMS + 1] slots  # the arms that get new samples, then the random opponent
         if self.active.n < 2:
             duel.first = duel.second = self.active.arm_at[0] if self.active.n else self.any_alive()
             return 0
@@ -124,24 +130,27 @@ cdef class CertifiedSparring(Bandit):
         if self.active.n > 2 and self.is_stalemate(target, champion) and uniform(self.rng) < 0.5:
             target = self.active.arm_at[(k + 1 + below(self.rng, self.active.n - 1)) % self.active.n]
         k = self.opponent(target, champion, self.active.arm_at[slots[RESAMPLED_ARMS]])
-        if k < 0:  # the target is even with all three
+        if k < 0:  # the target is known to be even with all three
             self.find_undecided(&target, &k)
         prefetch_arms(self.certificate, target, k)
         prefetch(&self.active.slot_of[target])
         prefetch(&self.active.slot_of[k])
         duel.first, duel.second = target, k
-        if uniform(self.rng) < 0.5:  # neither side is told from the other
+        if uniform(self.rng) < 0.5:  # a coin flip, so that the side says nothing about the role
             duel.first, duel.second = k, target
         return 0
 
     cdef bint is_stalemate(self, int i, int j) noexcept nogil:
-        """Whether two arms have met often and neither leads: they would spar for ever, while a third may be the best."""
+        """Whether two arms have met often and neither leads. They could meet forever while a third arm is the best."""
         cdef const meeting_t *meeting = find(self.certificate.pairs, i, j)
         cdef double lead = wins(meeting, i, j) - wins(meeting, j, i), n = wins(meeting, i, j) + wins(meeting, j, i)
         return n > STALEMATE_DUELS and lead * lead < n
 
     cdef int opponent(self, int target, int champion, int random_arm) noexcept nogil:
-        """Who promises most evidence against the target per harm: champion, nemesis, or an arm at random. -1: nobody."""
+        """The opponent with the most sampled evidence against the target per harm: champion, nemesis or a random arm.
+
+        -1 if the target is known to be even with all of them.
+        """
         cdef int nemesis = <int>self.ratings.arms[target].nemesis, chosen = -1, k
         cdef int[3] candidates
         cdef double top = -1, worth, target_odds, cost, behind = odds(self.ratings, target, champion)
@@ -161,7 +170,7 @@ cdef class CertifiedSparring(Bandit):
         return chosen
 
     cdef double worth(self, int target, int other, double target_odds, double cost) noexcept nogil:
-        """Sampled evidence per harm; -1 if the two are known to be even."""
+        """Sampled evidence against the target per harm, or -1 if the two arms are known to be even."""
         cdef const meeting_t *meeting = find(self.certificate.pairs, target, other)
         cdef double won = wins(meeting, target, other), lost = wins(meeting, other, target), weight, mean, chance, x
         if even(self.certificate, won, lost):
@@ -173,12 +182,14 @@ cdef class CertifiedSparring(Bandit):
         if chance >= 0.5:
             return 0
         x = (1 - 2 * chance) * (1 - 2 * chance)
-        x = x / 2 + x * x / 12 + x * x * x / 30  # KL(chance, 1/2), nearly
+        x = x / 2 + x * x / 12 + x * x * x / 30  # KL(chance, 1/2), by the first terms of its series
         return x / (cost / 2 + BASE_HARM)
 
     cdef int find_undecided(self, int *target, int *other) noexcept nogil:
-        """Two arms that are not known to be even: first of the target's pairs, then of all. The slots are gone through in
-        turn from a random one."""
+        """Find two arms that are not known to be even: first among the target's pairs, then among all pairs.
+
+        Opponents are scanned from a random slot on.
+        """
         cdef int start = below(self.rng, self.active.n), a, b, i, j
         for a in range(self.active.n + 1):
             i = target[0] if a == 0 else self.active.arm_at[a - 1]
@@ -191,13 +202,13 @@ cdef class CertifiedSparring(Bandit):
         return 0
 
     cdef void sample(self, int slot) noexcept nogil:
-        """Two new samples of the rating of whoever has that slot."""
+        """Draw two new samples of the rating of the arm in a slot."""
         cdef const rating_t *arm = &self.ratings.arms[self.active.arm_at[slot]]
         cdef double deviation = sqrt(arm.variance + self.ratings.model_variance)
         put(self.active.samples, 0, slot, arm.mean + deviation * random_standard_normal(self.rng))
         put(self.active.samples, 1, slot, arm.mean + deviation * random_standard_normal(self.rng))
 
-    # What is learnt
+    # Learning from outcomes
 
     cdef int learn(self, const duel_t *duel, outcome_t outcome) except -1 nogil:
         cdef int winner = duel.first if outcome == FIRST else duel.second
@@ -206,7 +217,7 @@ cdef class CertifiedSparring(Bandit):
         cdef double won, lost, expected
         cdef bint enough
         if outcome == TIE or winner == loser or self.certificate.gone[winner] or self.certificate.gone[loser]:
-            return 0  # nothing to learn, or one of them went while this was on its way
+            return 0  # nothing to learn, or an arm was eliminated while the outcome was pending
         meeting = self.certificate.pairs.find_or_insert(winner, loser, self.certificate.gone, self.certificate.lead)
         won, lost = wins(meeting, winner, loser), wins(meeting, loser, winner)
         expected = predict(self.ratings, winner, loser)
@@ -234,7 +245,7 @@ cdef class CertifiedSparring(Bandit):
         return 0
 
     cdef void replace_nemesis(self, int gone) noexcept nogil:
-        """Who has lost a nemesis gets the next one, where few enough are left to look for it."""
+        """Find a new nemesis for all arms that had the eliminated one, if few enough arms are left for a scan."""
         cdef int a, b, i, j
         cdef const meeting_t *meeting
         if self.active.n > MAX_SCANNED_ARMS:
@@ -257,19 +268,25 @@ cdef class CertifiedSparring(Bandit):
 
     @property
     def champion(self):
-        """The arm left with the highest rating."""
+        """The arm with the highest rating among those left."""
         alive = self.alive
         return int(alive[self._arrays["rated"]["mean"][alive].argmax()])
 
     @property
     def meetings(self):
-        """Rows of arm i, arm j > i, wins of i, wins of j, for the pairs that met; those of arms that are out may be gone."""
+        """Rows of arm i, arm j > i, wins of i and wins of j, for all pairs that met.
+
+        Pairs of eliminated arms may be missing, because the table drops them when it grows.
+        """
         return self.certificate.pairs.table()
 
-    # Arms come and go
+    # Adding, pausing and retiring arms
 
     def add(self, n=1):
-        """Add arms; their numbers follow. The promise then is for the best of all, each from its arrival on."""
+        """Add `n` arms while the bandit runs, and return their numbers, which continue the existing ones.
+
+        The guarantee then is for the best of all arms. It covers the duels of an arm since you added it.
+        """
         n = whole("n", n, minimum=1)
         first = self.n_arms
         self.active.store_samples()
@@ -297,20 +314,23 @@ cdef class CertifiedSparring(Bandit):
         return 0
 
     def pause(self, arm):
-        """Let an arm meet nobody until it is resumed. It stays in the race, and the promise as it is."""
+        """Choose no duels for an arm until you resume it. It is not eliminated, and the guarantee stays the same."""
         self.active.remove(self._arm_left(arm))
 
     def resume(self, arm):
-        """Let a paused arm meet others again."""
+        """Choose duels for a paused arm again."""
         if self.active.slot_of[self._arm_left(arm)] < 0:
             self.activate(arm)
 
     def retire(self, arm):
-        """Take an arm out for good. What was learnt in its duels stays: the promise is for an arm that is at least as good
-        as each one it has met, the retired ones too."""
+        """Remove an arm for good.
+
+        The evidence from its duels stays. So the guarantee is for an arm that is at least as good as all arms it has
+        met, including the retired ones.
+        """
         self._arm_left(arm)
         if self.n_alive == 1:
-            raise ValueError(f"arm {arm} is the last one left: it cannot be retired")
+            raise ValueError(f"cannot retire arm {arm}: it is the last arm left")
         self.certificate.gone[arm] = RETIRED
         self.certificate.at[arm] = self.told
         self.certificate.bind_arrays()
@@ -324,22 +344,30 @@ cdef class CertifiedSparring(Bandit):
         if isinstance(arm, bool) or not isinstance(arm, (int, np.integer)) or not 0 <= arm < self.n_arms:
             raise ValueError(f"arm must be a number from 0 to {self.n_arms - 1}, got {arm!r}")
         if self.certificate.gone[arm]:
-            raise ValueError(f"arm {arm} is not in the race any more")
+            raise ValueError(f"arm {arm} is already eliminated or retired")
         return arm
 
     def warm_start(self, wins, *, weight=0.5, certify=False):
-        """Begin with counts of an earlier tournament, or of an offline estimate: wins[i, j] of i over j.
+        """Start from the counts of an earlier tournament or an offline estimate: wins[i, j] of arm i over arm j.
 
-        They set the ratings, believed by `weight`: 1 as if the duels had been played here, where a wrong start costs very
-        much; near 0 hardly at all. The promise never depends on it. With `certify` the duels count as evidence too, which needs that they were duels of these
-        very arms, all of them, and chosen without looking at what came after them. Only before the first duel.
+        Call it before the first duel. The counts set the ratings. Set `weight` near 1 if you trust them like duels of
+        this bandit, where a wrong start costs many duels. Near 0 they have little effect. The guarantee does not depend
+        on it.
+
+        With `certify=True` the counts are evidence too. Use this only if they are the complete outcomes of real duels
+        between these same arms, each chosen without knowledge of later outcomes.
         """
         counts = np.asarray(wins)
         weight = number("weight", weight, at_most=1)
         if self.asked or self.told:
-            raise ValueError(f"a warm start comes before the first duel, and {self.asked} were asked for")
+            raise ValueError(f"warm_start() must come before the first duel, but {self.asked} were already asked for")
         if counts.shape != (self.n_arms, self.n_arms) or counts.dtype.kind not in "iu" or counts.min() < 0:
-            raise ValueError(f"wins must be whole numbers of shape {(self.n_arms, self.n_arms)}, none below 0")
+            found = f"{counts.dtype} with shape {counts.shape}"
+            if counts.dtype.kind == "i" and counts.size and counts.min() < 0:
+                found += f" and the negative number {counts.min()}"
+            raise ValueError(
+                f"wins must be a matrix of whole numbers >= 0 with shape {(self.n_arms, self.n_arms)}, got {found}"
+            )
         winners, losers = np.nonzero(counts)
         order = self.random.permutation(np.repeat(np.arange(len(winners)), counts[winners, losers]))
         cdef int winner, loser

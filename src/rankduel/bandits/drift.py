@@ -9,14 +9,14 @@ _STAKES = (0.02, 0.05, 0.1, 0.2, 0.4)
 
 
 class DriftAlarm:
-    """Alarm that rings when the declared winner begins to lose its duels with others.
+    """Alarm that rings when the declared winner begins to lose its duels.
 
-    While the winner wins each duel with probability at least 1/2, given the past, there are on average at least
-    1 / `rate` duels before an alarm; whoever chooses the opponents, and however often you look. Once it wins with
-    probability p < 1/2 only, the alarm comes after about log(1 / rate) / KL(p, 1/2) duels.
+    As long as the winner wins each duel with probability at least 1/2, given the past, the expected number of duels
+    before a false alarm is at least 1 / `rate`. This holds for any choice of opponents, and however often you look.
+    When the winner's probability falls to p < 1/2, the alarm comes after about log(1 / rate) / KL(p, 1/2) duels.
 
-    It is an e-detector of Shiryaev and Roberts: at each duel a new bet against the winner begins, and the sum of what
-    all of them have become is compared with 1 / rate. Ties teach nothing.
+    The method is a Shiryaev-Roberts e-detector. A new bet against the winner starts at each duel, and the alarm rings
+    when the total wealth of all bets reaches 1 / rate. Ties are ignored.
 
     >>> alarm = DriftAlarm(rate=1e-4)
     >>> [alarm.update(won=True) for _ in range(1000)].count(True)
@@ -38,16 +38,16 @@ class DriftAlarm:
 
     @property
     def evidence(self) -> float:
-        """What the bets have become. While all is well it grows by 1 a duel on average, or less; 1 / rate rings."""
+        """The total wealth of the bets. It grows by at most 1 per duel on average while the winner is the best."""
         return sum(self._sums) / len(_STAKES)
 
     @property
     def rings(self) -> bool:
-        """Whether the evidence is enough."""
+        """Whether the evidence has reached 1 / rate."""
         return self.evidence >= 1 / self.rate
 
     def update(self, *, won: bool) -> bool:
-        """Add one duel of the winner; true if the alarm rings. It rings until it is reset."""
+        """Add one duel of the winner, and return whether the alarm rings. It rings until you reset it."""
         self.duels += 1
         if not self.rings:
             self._sums = [
@@ -57,11 +57,11 @@ class DriftAlarm:
         return self.rings
 
     def tell(self, winner_is_first: bool, outcome: Outcome) -> bool:
-        """The same for an outcome of `ask` and `tell`; a tie teaches nothing."""
+        """Add one duel of the winner by its `Outcome`, and return whether the alarm rings. A tie is ignored."""
         if outcome is Outcome.TIE:
             return self.rings
         return self.update(won=(outcome is Outcome.FIRST) is winner_is_first)
 
     def reset(self) -> None:
-        """Begin anew."""
+        """Forget all duels, and stop ringing."""
         self.duels, self._sums = 0, [0.0] * len(_STAKES)

@@ -22,36 +22,41 @@ cdef enum:
     TOTAL = 0
     WAIT = 1
 
-cdef double MAX_EVENTS_PER_DUEL = 0.5  # with more of them, plain draws are cheaper
+cdef double MAX_EVENTS_PER_DUEL = 0.5  # expected number. With more events, plain draws are cheaper than skipping
 
 
 cdef class DTS(Optimistic):
-    """Find a Copeland winner of few arms by sampling preferences twice from their posterior.
+    """Find a Copeland winner of a few dozen arms by sampling preferences twice from their posterior.
 
     Idea
-        Arms that could still win most duels, by their upper confidence bounds, are candidates; the first arm is the
-        candidate that wins most of a sampled tournament. The second is the arm whose sampled chance against it is the
-        largest, among those that are not surely better. When the first arm is sure to be the best it meets itself.
+        Use it when you have few arms and a Condorcet winner may not exist. The candidates are the arms that beat the
+        most others by their upper confidence bounds. The first arm is the candidate that wins the most pairs of a
+        sampled tournament. The second arm comes from a new sample of the preferences against the first arm: it is the
+        arm with the largest sampled probability to win, except arms that beat the first arm by their lower confidence
+        bound. If no sampled probability is above 1/2, the first arm meets itself.
 
     Parameters
         n_arms: K, at least 1.
-        alpha: exploration, > 0. The MergeDTS paper's tuned value is 0.8^7; Wu & Liu use 0.51.
-        elimination: None as published; `Certified(delta)` eliminates with a guarantee, and nobody meets itself then.
-        seed: of the bandit's own random streams; None draws a fresh one.
+        alpha: exploration, > 0. The tuned value of the MergeDTS paper is 0.8^7. Wu and Liu use 0.51.
+        elimination: None is the published algorithm, which eliminates no arm. Set it to `Certified(delta)` if you want
+            arms to be eliminated with a guarantee. Then no arm meets itself.
+        seed: the seed of the bandit's random streams. None draws a fresh one.
 
     Cost
-        O(K |candidates|) time per duel, where the constant is about three instructions for a pair of candidates that have
-        hardly met, and O(K^2) memory.
+        O(K |candidates|) time per duel, and O(K^2) memory. The constant is about three instructions for a pair of
+        candidates that have hardly met.
 
     Guarantee
-        Regret O(K log T + K^2 log log T) for alpha > 0.5, with a Condorcet winner or without.
+        For alpha > 0.5, regret is O(K^2 log T). It is O(K log T + K^2 log log T) with a Condorcet winner, and in most
+        practical problems without one.
 
     References
         Wu, Liu: Double Thompson sampling for dueling bandits. NeurIPS 2016, Algorithm 1.
 
     Deviations
-        None in law. Whether theta_ij > 1/2 is drawn directly; the Beta draws of the second arm are only made where
-        they can matter, and of arms that have never lost to the first one, or never won, all at once.
+        None in distribution. The events theta_ij > 1/2 are drawn directly. Beta variates for the second arm are drawn
+        only if they can affect the choice. Arms that never lost to the first arm are drawn together, and so are arms
+        that never won.
 
     Examples
         >>> import rankduel as rd
@@ -61,22 +66,22 @@ cdef class DTS(Optimistic):
         0
     """
 
-    cdef versus_t *pairs  # pairs[j, i]: what is known of i against j, so that all opponents of j are neighbours
-    cdef uint8_t *tails  # tails[j, i] and tops[j, i], of the same
+    cdef versus_t *pairs  # pairs[j, i]: record of i against j, so that all opponents of j are contiguous
+    cdef uint8_t *tails  # tails[j, i] and tops[j, i]: bytes of `betas_t` for the same pair
     cdef uint8_t *tops
     cdef SampledTournament tournament
-    cdef int64_t *leader  # of the last tournament
+    cdef int64_t *leader  # winner of the last sampled tournament
     cdef int *candidates
-    cdef int64_t *favourite  # whose duels with itself are jumped over; -1 before there was any
-    cdef double *rates  # of the events that each theta, then that each phi is above 1/2 against it; -1: to be computed
-    cdef double *skip_state  # "calm" in snapshots: [the sum of rates, the time until the next event; -1: to be drawn]
-    cdef int *events  # scratch of a duel that has some
-    cdef uint64_t *upsets  # whose theta against the favourite is above 1/2
-    cdef int8_t *streaks  # streaks[j, i], of i against j: a if b = 1, -b if a = 1 < b, else 0; of Beta(a, b). Made from the pairs
-    cdef uint8_t *closed  # scratch: who need not be drawn any more
+    cdef int64_t *favourite  # the arm that meets itself in skipped duels, -1 before there is one
+    cdef double *rates  # arrival rates of theta > 1/2 against the favourite, then of phi > 1/2. -1: not computed yet
+    cdef double *skip_state  # "calm" in snapshots: [sum of the rates, time until the next event or -1 if not drawn yet]
+    cdef int *events  # scratch: the events of one duel
+    cdef uint64_t *upsets  # bit set of the arms with theta > 1/2 against the favourite
+    cdef int8_t *streaks  # streaks[j, i] for Beta(a, b) of i against j: a if b = 1, -b if a = 1 < b, else 0. Derived
+    cdef uint8_t *closed  # scratch: arms that `beta_argmax` need not draw
     cdef guess_t *guesses
     cdef int stride
-    cdef int n_words  # of bits, one of each arm
+    cdef int n_words  # 64-bit words of a bit set of all arms
 
     def __init__(self, n_arms, *, alpha=0.8**7, elimination=None, seed=None):
         super().__init__(n_arms, alpha=alpha, elimination=elimination, seed=seed)
@@ -107,7 +112,7 @@ cdef class DTS(Optimistic):
         for j in range(n):
             for i in range(n):
                 versus_new(self.pair(i, j))
-            # As `update_derived` would: Beta(1, 1), but for j and itself
+            # The same as `update_derived` for Beta(1, 1), except for the pair of j with itself
             memset(self.streaks + <size_t>j * self.stride, 1, n)
             self.streaks[<size_t>j * self.stride + j] = 0
 
@@ -152,7 +157,7 @@ cdef class DTS(Optimistic):
             duel.first = self.first(False)
             duel.second = self.second(duel.first)
             return 0
-        if self.skip_state[WAIT] < 0:  # something was learnt
+        if self.skip_state[WAIT] < 0:  # the rates have changed since the last duel
             if not self.can_skip():
                 duel.first = self.first(False)
                 duel.second = self.second(duel.first)
@@ -164,12 +169,13 @@ cdef class DTS(Optimistic):
         duel.first = duel.second = <int>self.favourite[0]
         return 0
 
-    # A favourite c that is a candidate comes first for sure if it wins all of its duels in the tournament, and meets
-    # itself if no phi is above 1/2; which teaches nothing. So each arm has two events, theta_jc > 1/2 and phi_j > 1/2, of
-    # the same chance, and the duels in which there is none are jumped over.
+    # Late in a run nearly all duels are the favourite c against itself, which changes no counts. They are skipped.
+    # If c is a candidate and wins all of its pairs in the sampled tournament, it is the first arm. If in addition no
+    # phi_j is above 1/2, it is the second arm too. So each arm j has two events with the same probability,
+    # theta_jc > 1/2 and phi_j > 1/2, and only a duel in which one of them happens is computed.
 
     cdef bint can_skip(self) noexcept nogil:
-        """Whether the leader is a candidate and events are rare; their rates, and the sum."""
+        """Whether the leader is a candidate and events are rare. Fills in their rates and the sum."""
         cdef int n = self.n_arms, c = <int>self.leader[0], j
         cdef const uint8_t *behind = self.behind + <size_t>c * n
         cdef double total = 0, chance
@@ -196,7 +202,7 @@ cdef class DTS(Optimistic):
         return True
 
     cdef int choose_with_events(self, duel_t *duel) except -1 nogil:
-        """Choose a duel in which an event happens."""
+        """Choose a duel in which at least one event happens."""
         cdef int n = self.n_arms, c = <int>self.favourite[0], n_events, k, event
         cdef double largest = 0.5, value
         cdef bint upset = False
@@ -220,7 +226,7 @@ cdef class DTS(Optimistic):
         return 0
 
     cdef int first(self, bint known) noexcept nogil:
-        """The candidate that wins most of a tournament of samples. The favourite's row may be known from the `upsets`."""
+        """The candidate with the most wins in a sampled tournament. If `known`, `upsets` is the favourite's row."""
         cdef int n = self.n_arms, n_candidates = 0, i, best
         cdef int64_t fewest = n, front = self.favourite[0] if known else self.leader[0]
         for i in range(n):  # C = arms with the largest number of j such that u_ij > 1/2
@@ -230,7 +236,7 @@ cdef class DTS(Optimistic):
             if self.n_behind[i] == fewest:
                 self.candidates[n_candidates] = i
                 n_candidates += 1
-                if i == front:  # a high score first makes the other rows short; and what is known is not drawn
+                if i == front:  # start with a high score, so that other rows stop early, or with the row that is known
                     self.candidates[n_candidates - 1] = self.candidates[0]
                     self.candidates[0] = i
         if n_candidates == 1:
@@ -244,21 +250,22 @@ cdef class DTS(Optimistic):
 
     cdef int second(self, int first) noexcept nogil:
         """argmax phi_i over the arms with l_i,first <= 1/2, where phi_first = 1/2."""
-        cdef betas_t row  # phi_i ~ Beta(w_i,first + 1, w_first,i + 1): the column, not the row
+        cdef betas_t row  # phi_i ~ Beta(w_i,first + 1, w_first,i + 1): a column of w, contiguous in `pairs`
         cdef const int8_t *streaks = self.streaks + <size_t>first * self.stride
-        # l_i,first > 1/2 is u_first,i < 1/2: first is behind
+        # l_i,first > 1/2 is the same as u_first,i < 1/2, which is behind[first, i]
         cdef const uint8_t *barred = self.behind + <size_t>first * self.n_arms
         cdef double largest = 0.5, value
         cdef int total = 0, n_winless = 0, chosen = first, i
         cdef bint unbeaten = False
-        if self.certificate is not None:  # nobody meets itself, or is spared: evidence is wanted
+        if self.certificate is not None:  # no duel of an arm with itself, and no bound: every duel must give evidence
             barred, largest = self.certificate.gone, -1
         for i in range(self.n_arms):
             self.closed[i] = barred[i] | (streaks[i] != 0)
             total += streaks[i] if (streaks[i] > 0) & (barred[i] == 0) else 0
             n_winless += (streaks[i] < 0) & (barred[i] == 0)
-        # Of the unbeaten, b = 1, each is at most x with chance x^a, and all are with x^total. So the largest is a draw from
-        # that law, and it is that of each with chance a / total, whatever its value.
+        # An unbeaten arm, b = 1, is at most x with probability x^a, and all of them are with probability x^total. So
+        # the largest value is one draw from this distribution. It belongs to each arm with probability a / total,
+        # independently of the value.
         if total > 0:
             value = pow(uniform(self.rng), 1.0 / total)
             if value > largest:
@@ -284,10 +291,10 @@ cdef class DTS(Optimistic):
     cdef bint winless(
         self, const int8_t *streaks, const uint8_t *barred, int n_left, double *largest, int *chosen
     ) noexcept nogil:
-        """Draw the arms with a = 1 < b; whether one is larger than the largest so far, and then it is that.
+        """Draw the arms with a = 1 < b. If one exceeds `largest`, update `largest` and `chosen`, and return true.
 
-        Each is above x with chance (1 - x)^b, at most (1 - x)^2. How many come before the first for which a coin of that
-        chance says yes is drawn at once; then it is above x with chance (1 - x)^(b - 2).
+        Each is above x with probability (1 - x)^b, at most (1 - x)^2. A geometric variate says how many arms to skip
+        until a coin with probability (1 - x)^2 succeeds. That arm is above x with probability (1 - x)^(b - 2).
         """
         cdef double gap = 1 - fmax(largest[0], 0), wait
         cdef int i = -1, to_go
@@ -316,7 +323,7 @@ cdef class DTS(Optimistic):
         return 0
 
     cdef void remove_arm(self, int gone) noexcept nogil:
-        """Nobody is behind an arm that is out, or meets it in the tournament; and it is no candidate."""
+        """Take an eliminated arm out of the bounds, the candidates and the sampled tournament."""
         cdef int n = self.n_arms, i
         for i in range(n):
             self.n_behind[i] -= self.behind[<size_t>i * n + gone]
@@ -336,7 +343,7 @@ cdef class DTS(Optimistic):
         versus_count(won, lost)
         self.update_derived(winner, loser)
         self.update_derived(loser, winner)
-        # A streak needs no curve.
+        # An arm with a streak needs no curve, because it is not drawn by `beta_argmax`.
         self.tails[<size_t>loser * self.stride + winner] = 0 if self.streaks[<size_t>loser * self.stride + winner] else ASK
         self.tails[<size_t>winner * self.stride + loser] = 0 if self.streaks[<size_t>winner * self.stride + loser] else ASK
 

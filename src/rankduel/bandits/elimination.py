@@ -1,28 +1,30 @@
-"""Elimination rules (`Certified`, `Hoeffding`), and the `Confidence` and `Decision` that follow from them.
+"""Elimination rules (`Certified`, `Hoeffding`), and the `Confidence` and `Decision` of a bandit.
 
-The tests that eliminate an arm are compiled: `families/merging.pyx::learn` and `kernels/certificate.pxd::record_bets`.
+The compiled code that applies the rules is in `families/merging.pyx::learn` and `kernels/certificate.pxd::record_bets`.
 """
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import KW_ONLY, dataclass, fields
 
+from rankduel.bandits.decision_text import DOUBT_P_VALUE, DecisionFacts, headline, meaning
 from rankduel.bandits.parameters import number
 from rankduel.errors import brief
 from rankduel.spec import parse
 
 __all__ = ["Certified", "Confidence", "Decision", "Elimination", "Hoeffding", "Rule", "elimination_from"]
 
-DOUBT_P_VALUE = 0.1  # of "there is a best arm"; at or below it, no best arm is in sight
-
 
 @dataclass(frozen=True)
 class Certified:
-    """Eliminate on evidence that adds up over all opponents; the best arm is lost with probability `delta` at most.
+    """Eliminate arms on evidence from all opponents. The best arm is eliminated with probability at most `delta`.
 
-    The best arm is the Condorcet winner: given the past, it wins each of its duels with probability 1/2 at least. The
-    promise holds at any time, for any number of arms, and whoever is chosen to meet (docs/certified.md has the proof).
-    With a `tolerance`, arms end together as soon as each two of them are known to be within it, |p - 1/2| < tolerance;
-    then all that share the first place are kept, for log(2 n) more evidence while n arms are left.
+    The best arm is a Condorcet winner, ties allowed: given the past, it wins each of its duels with probability at
+    least 1/2. The guarantee holds over the whole run, for any number of arms, and for any choice of duels
+    (docs/certified.md has the proof).
+
+    Set a `tolerance` to end with a tie: the bandit stops as soon as all pairs of arms left are known to have
+    |p - 1/2| < tolerance. Then `delta` covers the tied set too: all arms that share the first place are in it. In
+    exchange, an elimination needs log(2 n) more evidence while n arms are left.
 
     >>> Certified(delta=0.05)
     Certified(delta=0.05)
@@ -45,7 +47,7 @@ class Certified:
 
 @dataclass(frozen=True)
 class Hoeffding:
-    """Eliminate an arm when w / n + sqrt(alpha log(t + c) / n) < 1/2 against one opponent: the rule of the paper.
+    """Eliminate an arm when w / n + sqrt(alpha log(t + c) / n) < 1/2 against one opponent, as in the MergeDTS paper.
 
     >>> Hoeffding(alpha=0.8**6, c=4e6)
     Hoeffding(alpha=0.2621440000000001, c=4000000.0)
@@ -59,11 +61,11 @@ class Hoeffding:
         object.__setattr__(self, "c", number("c", self.c))
 
 
-Rule = Certified | Hoeffding | str | None  # as it is handed to a bandit
+Rule = Certified | Hoeffding | str | None  # the type of the parameter `elimination` of a bandit
 
 
 def elimination_from(value: object) -> Certified | Hoeffding | None:
-    """A rule, from itself or as people type it.
+    """Parse an elimination rule from text. A rule or None is returned unchanged.
 
     >>> elimination_from("Certified(delta=0.05, tolerance=0.01)")
     Certified(delta=0.05, tolerance=0.01)
@@ -77,7 +79,7 @@ def elimination_from(value: object) -> Certified | Hoeffding | None:
             known = [field.name for field in fields(rules[name])]
             for option in options:
                 if option not in known:
-                    raise ValueError(f"{name} has no option {option!r}, expected {', '.join(known)}")
+                    raise ValueError(f"{name} has no option {option!r}; its options: {', '.join(known)}")
             return rules[name](**options)  # type: ignore[arg-type]
     raise ValueError(f"elimination must be Certified(delta=...) or Hoeffding(alpha=..., c=...), got {brief(value)}")
 
@@ -91,58 +93,83 @@ def _spec(rule: Certified) -> str:
 
 @dataclass(frozen=True)
 class Elimination:
-    """An arm that is out: after which duel, who won that duel, and how strong the evidence was then."""
+    """An eliminated arm: the duel that eliminated it, the arm that won this duel, and the evidence at that time."""
 
     arm: int
-    told: int  # outcomes learnt by then
+    told: int  # number of outcomes learnt at that time
     by: int
-    evidence: float | None  # natural logarithm; it adds up over all opponents. None where the rule has no such number
+    evidence: float | None  # natural logarithm, summed over all opponents. None if the rule keeps no evidence
 
     def __str__(self) -> str:
         strength = "" if self.evidence is None else f", evidence {self.evidence:.2f}"
-        return f"arm {self.arm} is out since duel {self.told:,}, which arm {self.by} won{strength}"
+        return f"arm {self.arm} was eliminated after duel {self.told:,}, which arm {self.by} won{strength}"
 
 
 @dataclass(frozen=True)
 class Confidence:
-    """What is guaranteed now. `delta` is the largest chance that the best arm is not among `alive`; None: not known."""
+    """The guarantee of a bandit now.
+
+    `delta` is the largest probability that the best arm is not among `alive`. None: there is no guarantee.
+    """
 
     delta: float | None
     alive: tuple[int, ...]
     tied: bool
     tolerance: float | None
-    doubt: float = 0.0  # the least evidence against any arm, a logarithm; if all carry much, there is no best arm
+    doubt: float = 0.0  # the least evidence against any arm, a natural logarithm
+    _: KW_ONLY
+    champion: int
+    n_arms: int
+    n_retired: int = 0
+    told: int  # outcomes learnt
 
     @property
     def p_best_exists(self) -> float:
-        """A p-value, good at any time, of "some arm is at least as good as each other one"."""
+        """The p-value of "one arm is at least as good as all others". It is valid whenever you look."""
         return math.exp(-max(0.0, self.doubt))
 
     @property
     def in_doubt(self) -> bool:
-        """Whether no best arm is in sight: each one carries evidence against it."""
+        """Whether the evidence is against every arm, so that none of them may be called the best."""
         return self.p_best_exists <= DOUBT_P_VALUE
 
+    @property
+    def headline(self) -> str:
+        """What is decided, in one line."""
+        return headline(self._facts())
+
+    @property
+    def meaning(self) -> str:
+        """The assumptions on which the headline holds."""
+        return meaning(self._facts())
+
     def __str__(self) -> str:
-        left = f"arm {self.alive[0]}" if len(self.alive) == 1 else f"one of the {len(self.alive)} arms left"
-        if self.delta is None:
-            return f"Nothing is guaranteed: the rule has no proof for these parameters. Its answer is {left}."
-        sure = f"With probability {1 - self.delta:g} at least, at whatever time you look"
-        text = f"{sure}: if some arm is at least as good as each other one, it is {left}"
-        if self.tied and self.tolerance is not None:
-            text += f", and each two of them are within {self.tolerance:g} of even"
-        if self.in_doubt:
-            p = f"p = {self.p_best_exists:.2g}"
-            text += f". But no best arm is in sight: each one carries evidence against it ({p})"
-        return text + "."
+        return f"{self.headline}\n{self.meaning}"
+
+    def _facts(self, copeland: tuple[int, ...] = ()) -> DecisionFacts:
+        alive = [str(arm) for arm in self.alive]
+        return DecisionFacts(
+            left=len(alive),
+            tried=self.n_arms,
+            retired=self.n_retired,
+            resolved=self.told,
+            leader=str(self.champion),
+            winner=alive[0] if len(alive) == 1 else None,
+            tied=alive if self.tied else (),
+            delta=self.delta,
+            tolerance=self.tolerance,
+            p_best_exists=self.p_best_exists,
+            copeland=[str(arm) for arm in copeland],
+            noun="arm",
+        )
 
 
 @dataclass(frozen=True)
 class Decision:
-    """The end of a tournament, or where it stands: the winner, or the tied arms, and why the others are out.
+    """The decision of a bandit: the winner or the tied arms, and the eliminations; both are empty before a decision.
 
-    Where no best arm is in sight, `copeland` has the arms that win most of the pairs that met, a pair that did not meet
-    counted half. It is an estimate, and nothing about it is guaranteed.
+    Where the evidence is against every arm, `copeland` has the arms that win most of the pairs that met, with half a
+    point for a pair that did not meet. It is an estimate without a guarantee.
     """
 
     winner: int | None
@@ -151,18 +178,15 @@ class Decision:
     eliminated: tuple[Elimination, ...]  # in their order
     copeland: tuple[int, ...] = ()
 
-    def __str__(self) -> str:
-        if self.copeland:
-            arms = f"arm{'' if len(self.copeland) == 1 else 's'} {', '.join(map(str, self.copeland))}"
-            return f"{self._head} {self.confidence} Most pairs are won by {arms}: an estimate without a guarantee."
-        return f"{self._head} {self.confidence}"
+    @property
+    def headline(self) -> str:
+        """What is decided, in one line."""
+        return headline(self.confidence._facts(self.copeland))
 
     @property
-    def _head(self) -> str:
-        if self.winner is not None and self.copeland:
-            return f"Arm {self.winner} is the last one left."
-        if self.winner is not None:
-            return f"The winner is arm {self.winner}."
-        if self.tied:
-            return f"Arms {', '.join(map(str, self.tied))} are tied."
-        return f"Not decided: {len(self.confidence.alive)} arms are left."
+    def meaning(self) -> str:
+        """The assumptions on which the headline holds, and the Copeland estimate if there is one."""
+        return meaning(self.confidence._facts(self.copeland))
+
+    def __str__(self) -> str:
+        return f"{self.headline}\n{self.meaning}"

@@ -8,23 +8,23 @@ from rankduel.bandits.parameters import number
 
 
 cdef class MDB(MultiOptimistic):
-    """Show the Condorcet winner alone once narrow bounds know only one; till then multileave all that wide bounds allow.
+    """Multileave all arms that wide confidence bounds allow, until narrow bounds leave only one.
 
     Idea
-        Two upper confidence bounds of each pair, w_ij / n_ij + sqrt(alpha log t / n_ij) and the wider
-        w_ij / n_ij + sqrt(beta alpha log t / n_ij). If just one arm has no narrow bound below 1/2, it is played on its
-        own. Else all arms that have no wide bound below 1/2 share the page: exploring is done by many at once, as cheap
-        as by few, and the one step that is meant to exploit does only that.
+        Use it when you multileave and want to compare with the paper. Each pair has two upper confidence bounds, the
+        narrow w_ij / n_ij + sqrt(alpha log t / n_ij) and the wide w_ij / n_ij + sqrt(beta alpha log t / n_ij). If
+        exactly one arm has no narrow bound below 1/2, it is shown alone. Otherwise all arms without a wide bound below
+        1/2 share the page. So exploration compares many arms at once, and exploitation shows the best arm only.
 
     Parameters
         n_arms: K, at least 1.
-        alpha: of the narrow bounds, > 0; the theory of such bounds needs > 0.5.
-        beta: how much wider the others are, at least 1.
-        seed: taken as by every bandit, and kept; the rule draws nothing.
+        alpha: width of the narrow bounds, > 0. The theory of such bounds needs > 0.5.
+        beta: factor from the narrow to the wide bounds (of alpha), at least 1.
+        seed: the seed of the bandit's random streams. This rule draws no random numbers.
 
     Cost
-        A step over n arms takes O(K + n^2) time; memory is O(K^2). An arm passes both bounds or is out by the same
-        number, the width that would let it pass, which is kept.
+        A duel of n arms takes O(K + n^2) time, and memory is O(K^2). For each arm, the smallest width that lets it pass
+        is stored. It answers for both bounds.
 
     Guarantee
         None known.
@@ -34,9 +34,9 @@ cdef class MDB(MultiOptimistic):
         Algorithm 1.
 
     Deviations
-        A pair that was never decided keeps nobody out, and if the wide bounds leave nobody, all arms are played. A
-        preference counts by its size, at most 1; those of SOSM and Team Draft are signs. A tie adds nothing to either
-        side.
+        A pair that was never decided excludes no arm. If the wide bounds leave no arm, all arms are played. A
+        preference counts by its size, at most 1. The preferences of SOSM and Team Draft are signs, and so count as
+        whole wins. A tie adds nothing to either side.
 
     Examples
         >>> import numpy as np

@@ -12,40 +12,44 @@ from rankduel.randomness.beta cimport ASK, STALE, beta_argmax, betas_t, guess_t,
 from rankduel.randomness.draws cimport below, eight_bytes, eight_bytes_if, uniform
 
 cdef class MergeDTS(Merging):
-    """Find the Condorcet winner of very many arms with low regret, by Thompson sampling twice in small batches.
+    """Find the Condorcet winner of hundreds of arms with low regret, by Thompson sampling twice in small batches.
 
     Idea
-        Arms are dealt into batches of M. The batches take turns: of a batch, the arm that wins most of a sampled
-        tournament meets the arm that a second sample finds least likely to beat it, so that the weakest is knocked
-        out soon. An arm goes when an upper confidence bound says that it loses to another of its batch; whenever half
-        of the arms are gone, small batches are merged with large ones. One arm is left in the end.
+        Use it when you have hundreds of arms and want the algorithm of the paper. Arms are dealt into batches of M, and
+        the batches take turns. In a batch, the first arm is the one that wins most pairs of a sampled tournament. It
+        meets the arm that a second sample finds least likely to beat it, so that weak arms are eliminated soon. An arm
+        is eliminated when an upper confidence bound says that it loses to another arm of its batch. Each time the
+        number of arms has halved, small batches are merged with large ones. In the end, one arm is left.
 
     Parameters
         n_arms: K, at least 1.
-        alpha: exploration, > 0. The paper's tuned value is 0.8^6; the theorem needs > 0.5.
-        batch_size: M, at least 2. Tuned 16; the theorem needs at least 4.
-        c: C, > 0, added to the time in the bounds. Tuned 4e6; `theoretical` gives the theorem's C(epsilon).
-        elimination: None is the paper's rule with alpha and c, as is `Hoeffding(alpha, c)`; `Certified(delta)` comes with a
-            guarantee, whatever the parameters.
-        seed: of the bandit's own random streams; None draws a fresh one.
+        alpha: exploration, > 0. The paper's tuned value is 0.8^6. The theorem needs > 0.5.
+        batch_size: M, at least 2. The tuned value is 16. The theorem needs at least 4.
+        c: C, > 0, added to the time in the bounds. The tuned value is 4e6. `theoretical` computes the C(epsilon) of the
+            theorem.
+        elimination: None or `Hoeffding(alpha, c)` is the rule of the paper. Set it to `Certified(delta)` if you need a
+            guarantee that does not depend on the other parameters.
+        seed: the seed of the bandit's random streams. None draws a fresh one.
 
     Cost
-        O(M^2) time per duel, but sixteen pairs of the sampled tournament take one vector comparison, and the second
-        sample a normal number for about half of the arms; O(K M) memory. With one arm left, nothing.
+        O(M^2) time per duel. The constant is small: one vector comparison decides sixteen pairs of the sampled
+        tournament, and the second sample draws a normal variate for about half of the arms. O(K M) memory. With one arm
+        left, a duel costs nothing.
 
     Guarantee
-        With `theoretical` parameters, regret below 8 alpha M K ln(T + C) / gap^2 with probability 1 - 1/T (Theorem 1),
-        if a Condorcet winner exists and at most a third of the arms are uninformative. None with the tuned ones.
+        With the parameters of `theoretical`, regret is below 8 alpha M K ln(T + C) / gap^2 with probability 1 - 1/T
+        (Theorem 1). A Condorcet winner must exist, and at most a third of the arms may be uninformative. The tuned
+        parameters have no guarantee.
 
     References
         Li, Markov, de Rijke, Zoghi: MergeDTS: a method for effective large-scale online ranker evaluation.
         ACM TOIS 38(4), 2020. Algorithms 1 to 3.
 
     Deviations
-        Arms are shuffled before they are dealt. Elimination and merging happen when the outcome is told, not when the
-        batch is next visited. Where the paper leaves it open, a stage ends by joining the smallest batch with the
-        largest while their sum stays within 3M/2. The samples are exact in law: whether theta_ij > 1/2 is drawn
-        directly, and phi_j only where it can matter.
+        Arms are shuffled before they are dealt. Elimination and merging happen when you tell the outcome, not when the
+        batch is next visited. The paper does not say how batches are merged at the end of a stage. Here the smallest
+        batch joins the largest while their sum is at most 3M/2. The samples have exactly the paper's distribution. The
+        events theta_ij > 1/2 are drawn directly, and phi_j is drawn only if it can affect the choice.
 
     Examples
         >>> import rankduel as rd
@@ -57,7 +61,7 @@ cdef class MergeDTS(Merging):
         4066005
     """
 
-    cdef int16_t *scores  # scratch: wins of each place in the sampled tournament
+    cdef int16_t *scores  # scratch: wins of each index of the batch in the sampled tournament
     cdef guess_t *guesses
     cdef int capacity
 
@@ -79,9 +83,10 @@ cdef class MergeDTS(Merging):
 
     @cython.final
     cdef int sample_tournament(self, const batch_t *batch) noexcept nogil:
-        """Algorithm 2. Only whether theta_ij > 1/2 matters, so one random byte per pair is drawn against its odds.
+        """Algorithm 2. Only the event theta_ij > 1/2 matters, so a random byte per pair is compared with its odds.
 
-        Pairs lie as in a round robin: row d holds the pairs (i, i + d mod n), so that a row is 16 independent draws.
+        Pairs are stored as in a round robin: row d holds the pairs (i, i + d mod n), so that 16 neighbours of a row are
+        16 different pairs, which one vector comparison decides.
         """
         cdef int n = batch.size, stride = lanes(n), d, start, k, best, ties, chosen = 0
         cdef int16_t *won = self.scores  # as first of a pair
@@ -160,14 +165,14 @@ cdef class MergeDTS(Merging):
                 set_odds(batch, i, j)
 
     def _batch_rules(self, records):
-        """Both arms of a pair have counted the same duels."""
+        """Rules for the records: both arms of a pair have counted the same duels, and the curves fit."""
         yield "pairs", records[:, :, 0], Values(1, MAX_DUELS, whole=True)
         yield "pairs", records[:, :, 1], Equal(records[:, :, 0].T)
         yield from curve_rules("pairs", records, bar=0)
 
 
 cdef inline int lanes(int n) noexcept nogil:
-    """n, rounded up to whole rows of 16 bytes. The rest of a row has odds 0 and never wins."""
+    """n, rounded up to a multiple of 16. The padding has odds 0 and never wins."""
     return (n + 15) // 16 * 16
 
 
@@ -177,7 +182,7 @@ cdef inline uint8_t *odds_of(const batch_t *batch) noexcept nogil:
 
 
 cdef inline uint8_t *tails(const batch_t *batch) noexcept nogil:
-    """Of the posteriors of c against all others: row c."""
+    """The `tails` of `betas_t` (`randomness/beta.pxd`): row c for the posteriors of arm c against all others."""
     return batch.bytes + batch.size // 2 * lanes(batch.size)
 
 
@@ -190,7 +195,7 @@ cdef inline versus_t *versus(const batch_t *batch, int i, int j) noexcept nogil:
 
 
 cdef inline void set_odds(batch_t *batch, int i, int j) noexcept nogil:
-    """Store the odds of a pair of places, in either order."""
+    """Store the odds of a pair of indices, in either order."""
     cdef int n = batch.size, d = around(j - i + n, n)
     if not row_has(n, d, i):
         i, j, d = j, i, n - d
@@ -203,5 +208,5 @@ cdef inline int around(int i, int n) noexcept nogil:
 
 
 cdef inline bint row_has(int n, int d, int i) noexcept nogil:
-    """Whether the pair (i, i + d mod n) is drawn from row d: each pair stands once."""
+    """Whether the pair (i, i + d mod n) is drawn from row d. Each pair is in one row only."""
     return i < n and (2 * d < n or (2 * d == n and 2 * i < n))

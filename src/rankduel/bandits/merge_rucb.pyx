@@ -11,37 +11,40 @@ from rankduel.randomness.draws cimport below, best_t, consider
 cdef struct bound_t:
     double wins
     double mean  # w_ij / n_ij
-    double width  # 1 / sqrt(n_ij), -1 while the two have not met
+    double width  # 1 / sqrt(n_ij), -1 if the two arms have not met
 
 
 cdef class MergeRUCB(Merging):
-    """Find the Condorcet winner of very many arms with upper confidence bounds in small batches.
+    """Find the Condorcet winner of hundreds of arms with upper confidence bounds in small batches.
 
     Idea
-        As MergeDTS, but a batch's first arm is drawn uniformly and meets the arm that is most likely to beat it,
-        judged by its upper confidence bound.
+        Use it when you want to compare your results with MergeDTS or with earlier papers. The batches, elimination and
+        merging are the same as in MergeDTS. The duels differ: the first arm is drawn uniformly from the batch, and it
+        meets the arm with the highest upper confidence bound on the probability to beat it.
 
     Parameters
         n_arms: K, at least 1.
-        alpha: exploration, > 0. The MergeDTS paper's tuned value is 0.8^6; the theorem needs > 0.5.
-        batch_size: M, at least 2. Tuned 8; the theorem needs at least 4.
-        c: C, > 0, added to the time in the bounds. Tuned 4e5; `theoretical` gives the theorem's.
-        elimination: None is the paper's rule with alpha and c, as is `Hoeffding(alpha, c)`; `Certified(delta)` comes with a
-            guarantee, whatever the parameters.
-        seed: of the bandit's own random streams; None draws a fresh one.
+        alpha: exploration, > 0. The tuned value of the MergeDTS paper is 0.8^6. The theorem needs > 0.5.
+        batch_size: M, at least 2. The tuned value is 8. The theorem needs at least 4.
+        c: C, > 0, added to the time in the bounds. The tuned value is 4e5. `theoretical` computes the value of the
+            theorem.
+        elimination: None or `Hoeffding(alpha, c)` is the rule of the paper. Set it to `Certified(delta)` if you need a
+            guarantee that does not depend on the other parameters.
+        seed: the seed of the bandit's random streams. None draws a fresh one.
 
     Cost
         O(M) time per duel, O(K M) memory.
 
     Guarantee
-        With `theoretical` parameters, regret O(M K log(T) / gap^2) with probability 1 - 1/T, if a Condorcet winner
-        exists and at most a third of the arms are uninformative. None with the tuned ones.
+        With the parameters of `theoretical`, regret is O(M K log(T) / gap^2) with probability 1 - 1/T. A Condorcet
+        winner must exist, and at most a third of the arms may be uninformative. The tuned parameters have no guarantee.
 
     References
         Zoghi, Whiteson, de Rijke: MergeRUCB: a method for large-scale online ranker evaluation. WSDM 2015.
 
     Deviations
-        As MergeDTS.
+        Those of MergeDTS: arms are shuffled before they are dealt, elimination and merging happen when you tell the
+        outcome, and the smallest batch joins the largest while their sum is at most 3M/2.
 
     Examples
         >>> import rankduel as rd
@@ -69,7 +72,7 @@ cdef class MergeRUCB(Merging):
         return 0
 
     def _batch_rules(self, records):
-        """The means and widths are those of the wins."""
+        """Rules for the records: means and widths follow from the wins."""
         wins, mean, width = np.moveaxis(records, 2, 0)
         yield "pairs", wins, Values(0, MAX_DUELS, whole=True)
         yield "pairs", wins.diagonal(), Equal(0)

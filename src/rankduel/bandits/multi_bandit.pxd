@@ -5,7 +5,7 @@ from rankduel.bandits.stateful cimport Learner
 cdef struct multi_duel_t:
     int64_t number
     int n
-    int *arms  # room for all arms
+    int *arms  # capacity n_arms
 
 
 cdef class MultiBandit(Learner):
@@ -14,5 +14,5 @@ cdef class MultiBandit(Learner):
 
 
 cdef inline double won(double preference) noexcept nogil:
-    """How much of a win a preference is: from 0 to 1."""
+    """The share of a win that a preference counts for, from 0 to 1."""
     return 0 if preference <= 0 else preference if preference < 1 else 1

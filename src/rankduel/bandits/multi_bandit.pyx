@@ -1,4 +1,4 @@
-"""`MultiBandit`: the base class of bandits whose duels have many arms: `ask` for a set, `tell` the preferences."""
+"""`MultiBandit`: the base class of bandits with many arms per duel. `ask` for a set, `tell` the preferences."""
 
 import numpy as np
 
@@ -13,16 +13,17 @@ cnp.import_array()
 
 
 cdef class MultiBandit(Learner):
-    """A bandit whose duels are of many arms: `ask` for a set of them, `tell` the preferences; late, in any order, or never.
+    """A bandit with many arms per duel: `ask` for a set of arms, `tell` the preferences between them.
 
-    It is to multileaving what a `Bandit` is to interleaving. Preferences are an antisymmetric matrix, as
-    `Multileaving.preferences` gives it: positive at [x, y] if the x-th arm of the duel is preferred to the y-th, 0 for
-    a tie, which teaches nothing. Their size counts: 0.3 is three tenths of a win, 1 or more is one. (The preferences of
-    Probabilistic Multileaving are right on average, but their signs are not, as docs/multileaving.md shows.)
+    A `MultiBandit` works with multileaving as a `Bandit` works with interleaving. Outcomes may be late, out of order or
+    missing. Preferences are an antisymmetric matrix, as `Multileaving.preferences` returns it. The entry [x, y] is
+    positive if the x-th arm of the duel is preferred to the y-th, and 0 for a tie, which changes no counts. The size of
+    a preference counts: 0.3 is three tenths of a win, 1 or more is one win. (Probabilistic Multileaving is the reason:
+    its preferences are right on average, but their signs are not, as docs/multileaving.md shows.)
 
-    As for a `Bandit`, there are two rules. `choose` reads what was learnt, draws random numbers and moves a cursor;
-    `learn` is deterministic, and the only place where evidence and elimination change. A bandit of your own is a
-    subclass with `pick` and `update`, and plays on a `SearchWorld` as any other:
+    As in a `Bandit`, there are two rules. `choose` reads the state, draws random numbers and moves a cursor. `learn` is
+    deterministic, and the only place where evidence and elimination change. To write your own bandit, subclass this and
+    define `pick` and `update`. It plays on a `SearchWorld` like any other:
 
     >>> import numpy as np
     >>> import rankduel as rd
@@ -46,10 +47,10 @@ cdef class MultiBandit(Learner):
     True
     """
 
-    # The two rules. A bandit in Cython overrides these; one in Python overrides `pick` and `update`.
+    # The two rules. A bandit in Cython overrides these. A bandit in Python overrides `pick` and `update`.
 
     cdef int choose(self, multi_duel_t *duel) except -1 nogil:
-        """Fill in the arms that should meet next, each once, and their number `n`."""
+        """Fill in the arms of the next duel, each once, and their number `n`."""
         with gil:
             arms = self._checked(self.pick())
             for arm in arms:
@@ -58,7 +59,7 @@ cdef class MultiBandit(Learner):
         return 0
 
     cdef int learn(self, const multi_duel_t *duel, const double *preferences) except -1 nogil:
-        """Take in the preferences [n, n] of one duel."""
+        """Learn from the preferences [n, n] of one duel."""
         with gil:
             matrix = np.empty((duel.n, duel.n))
             memcpy(cnp.PyArray_DATA(matrix), preferences, matrix.nbytes)
@@ -66,28 +67,28 @@ cdef class MultiBandit(Learner):
         return 0
 
     def pick(self):
-        """The arms that should meet next."""
+        """Return the arms of the next duel. Override this in a bandit of your own."""
         raise NotImplementedError(f"{type(self).__name__} needs pick() -> arms")
 
     def update(self, arms, preferences):
-        """Learn who was preferred to whom."""
+        """Learn from the preferences between the arms of a duel. Override this in a bandit of your own."""
         raise NotImplementedError(f"{type(self).__name__} needs update(arms, preferences)")
 
     def _checked(self, arms):
-        """The arms that `pick` chose, as ints."""
+        """Validate the arms that `pick` chose, and return them as ints."""
         chosen = np.asarray(arms)
         if chosen.ndim != 1 or not len(chosen) or not np.issubdtype(chosen.dtype, np.integer):
-            raise ValueError(f"{type(self).__name__}.pick() chose {arms!r}, expected some whole numbers")
+            raise ValueError(f"{type(self).__name__}.pick() chose {arms!r}, expected a sequence of arm numbers")
         if len(set(chosen.tolist())) < len(chosen) or chosen.min() < 0 or chosen.max() >= self.n_arms:
             raise ValueError(
                 f"{type(self).__name__}.pick() chose {arms!r}, expected different arms from 0 to {self.n_arms - 1}"
             )
         return chosen.tolist()
 
-    # What a user calls
+    # The calls of a user
 
     def ask(self):
-        """The next duel. It stays pending until it is told or forgotten."""
+        """Return the next duel. It stays pending until you tell or forget it."""
         self._check_made()
         cdef multi_duel_t duel
         arms = np.empty(self.n_arms, np.int32)
@@ -99,7 +100,7 @@ cdef class MultiBandit(Learner):
         return asked
 
     def tell(self, duel, preferences):
-        """Who was preferred to whom in a duel that was asked for."""
+        """Report the preferences of a pending duel, an antisymmetric matrix with one row per arm."""
         self._check_pending(duel)
         n = len(duel.arms)
         matrix = np.ascontiguousarray(preferences, np.float64)
@@ -109,7 +110,8 @@ cdef class MultiBandit(Learner):
         if wrong.any():
             x, y = np.argwhere(wrong)[0]
             raise ValueError(
-                f"preferences[{x}, {y}] = {matrix[x, y]}, expected minus preferences[{y}, {x}] = {matrix[y, x]}"
+                f"preferences[{x}, {y}] is {matrix[x, y]} and preferences[{y}, {x}] is {matrix[y, x]}, "
+                f"expected an antisymmetric matrix"
             )
         cdef multi_duel_t told
         arms = np.array(duel.arms, np.int32)
@@ -135,12 +137,12 @@ cdef class MultiBandit(Learner):
         number, arms = packed
         arms = tuple([self._unpack_arm(arm) for arm in arms])
         if not arms or len(set(arms)) < len(arms):
-            raise SnapshotError(f"pending duel {number} has arms {arms}, expected different ones")
+            raise SnapshotError(f"pending duel {number} has arms {arms}, expected at least one arm and none twice")
         return MultiDuel(number, arms)
 
     @classmethod
     def _registry(cls):
         if cls is not MultiBandit:
             return None
-        from rankduel.bandits import MULTI_REGISTRY  # it lists the subclasses of this class
+        from rankduel.bandits import MULTI_REGISTRY  # imported here because it lists the subclasses of this class
         return MULTI_REGISTRY

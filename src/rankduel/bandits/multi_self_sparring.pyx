@@ -1,4 +1,4 @@
-"""Self-Sparring of many arms at once (Sui et al. 2017)."""
+"""MultiSelfSparring: Self-Sparring with many arms per duel (Sui et al. 2017)."""
 
 import numpy as np
 
@@ -7,37 +7,40 @@ from rankduel.bandits.parameters import whole
 from rankduel.bandits.snapshot_checks import Values
 from rankduel.bandits.kernels.thompson cimport Thompson
 
-MAX_ARMS_PER_DUEL = 10_000  # of one duel: more arms than any page has
+MAX_ARMS_PER_DUEL = 10_000  # more than any page shows
 
 
 cdef class MultiSelfSparring(MultiBandit):
-    """Find the arm that is preferred most often (the Borda winner): m times the best arm of a Thompson draw, on one page.
+    """Find the arm that is preferred most often (the Borda winner) by multileaving the best arms of m Thompson draws.
 
     Idea
-        As SelfSparring, one posterior per arm, of its chance to be preferred to whom it meets. m times draw from all
-        and take the best: these meet, and each of their preferences is a win of one and a loss of another. As the
-        posterior narrows, the same arm is drawn again and again, and the page becomes its own.
+        Use it when you multileave many arms and want a simple, fast bandit. As in SelfSparring, each arm has one
+        posterior, of its probability to be preferred to an opponent. Draw from all posteriors m times, and take the
+        best arm each time. These arms share the page, and each preference is a win of one arm and a loss of another. As
+        the posteriors narrow, more and more draws give the same arm, until the page shows it alone.
 
     Parameters
         n_arms: K, at least 1.
-        arms_per_duel: m, at least 2: the draws, and so at most that many arms.
-        seed: of the bandit's own random streams; None draws a fresh one.
+        arms_per_duel: m, the number of draws, at least 2. A page shows at most m arms.
+        seed: the seed of the bandit's random streams. None draws a fresh one.
 
     Cost
-        About O(m log K) time per duel: a draw looks at the few arms above a level, from a tree of rates; O(K) when the level
-        is moved, and in about one draw of K, where nothing is above it; O(m^2) for what is learnt. O(K) memory.
+        About O(m log K) time to choose and O(m^2) to learn. A draw finds the few arms above a level in a tree of rates.
+        It takes O(K) time when the level is moved, and in about one draw of K, when no arm is above the level. O(K)
+        memory.
 
     Guarantee
-        Regret O(K log T) asymptotically under approximate linearity, for preferences that are independent draws. Those
-        of one page are not: it is surer of itself than it should be, the more so the larger m is.
+        Regret O(K log T) asymptotically, under approximate linearity and for independent preferences. The preferences
+        of one page are not independent, so the posteriors are too narrow, and more so for larger m.
 
     References
         Sui, Zhuang, Burdick, Yue: Multi-dueling bandits with dependent arms. UAI 2017, Algorithm 2.
 
     Deviations
-        An arm that is drawn several times is once on the page, and what it would win and lose against itself is not
-        counted. Preferences count by their size, at most 1: an arm has won when those that speak for it have added up to
-        1, and lost when those against it have. The preferences of SOSM and Team Draft are signs, and wins at once.
+        An arm that is drawn several times is on the page once, and its wins and losses against itself are not counted.
+        Preferences count by their size, at most 1. An arm gets a win whenever the preferences for it have summed to 1,
+        and a loss whenever those against it have. The preferences of SOSM and Team Draft are signs, and so count as
+        whole wins.
 
     Examples
         >>> import numpy as np
@@ -53,8 +56,8 @@ cdef class MultiSelfSparring(MultiBandit):
 
     cdef int m
     cdef Thompson posterior
-    cdef double *gains  # what is left of preferences for an arm, less than 1,
-    cdef double *pains  # and of those against it
+    cdef double *gains  # sum of the preferences for an arm that is not counted as a win yet, below 1
+    cdef double *pains  # sum of the preferences against an arm that is not counted as a loss yet, below 1
 
     def __init__(self, n_arms, *, arms_per_duel=4, seed=None):
         super().__init__(n_arms, seed=seed, arms_per_duel=whole("arms_per_duel", arms_per_duel, minimum=2, maximum=MAX_ARMS_PER_DUEL))

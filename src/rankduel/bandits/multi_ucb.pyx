@@ -1,4 +1,4 @@
-"""MultiUCB: which rankers to multileave next (Li et al. 2020, their comparison with multileaving)."""
+"""MultiUCB: multileave all unbeaten rankers (Li et al. 2020, the comparison with multileaving)."""
 
 from libc.math cimport log
 
@@ -9,38 +9,40 @@ RULES = ("corrected", "released")
 
 
 cdef class MultiUCB(MultiOptimistic):
-    """Multileave every ranker that has not been beaten, by an upper confidence bound, by any other.
+    """Multileave every ranker that no other ranker beats by its upper confidence bound.
 
     Idea
-        All candidates share one page, and its clicks say who is preferred to whom among them. The bound of a pair is
-        u_ij = w_ij / n_ij + sqrt(alpha log t / n_ij), n_ij = w_ij + w_ji; an arm i is a candidate while no u_ij is
-        below 1/2. If none is left, all are.
+        Use it when you multileave and want to repeat the comparison in the MergeDTS paper. All candidates share one
+        page, and its clicks give the preferences between them. The bound of a pair is
+        u_ij = w_ij / n_ij + sqrt(alpha log t / n_ij) with n_ij = w_ij + w_ji. Arm i is a candidate if no u_ij is below
+        1/2. If there is no candidate, all arms are candidates.
 
     Parameters
         n_arms: K, at least 1.
-        alpha: exploration, > 0; the paper uses 0.51.
-        rule: `corrected`, as told above, or `released`: all arms are candidates at every step. That is what the paper's
-            program comes to: it asks for u_ij > 1/2 where u_ii = 1/2, so that nobody is a candidate, and falls back on
-            all.
-        seed: taken as by every bandit, and kept; the rule draws nothing.
+        alpha: exploration, > 0. The paper uses 0.51.
+        rule: `corrected` is the rule above. With `released`, all arms are candidates in every duel. This is the effect
+            of the paper's released program: it requires u_ij > 1/2 for all j, including u_ii = 1/2, so no arm is a
+            candidate and it falls back to all arms.
+        seed: the seed of the bandit's random streams. This rule draws no random numbers.
 
     Cost
-        A step over n candidates takes O(K + n^2) time; memory is O(K^2). An arm that is out stays out until the time at
-        which the growing log t lets it in again, which is known when it goes.
+        A duel of n candidates takes O(K + n^2) time, and memory is O(K^2). An excluded arm stays excluded until log t
+        has grown enough to admit it again. This time is known when the arm is excluded.
 
     Guarantee
-        None is known.
+        None known.
 
     References
         Li, Markov, de Rijke, Zoghi: MergeDTS: A method for effective large-scale online ranker evaluation. ACM
         Transactions on Information Systems 38(4), 2020, the experiment with Sample-Only Scored Multileaving.
 
     Deviations
-        Counts start at 0, and a pair that was never decided keeps nobody out; the paper's program starts its wins at 1,
-        and its number of plays stays at 2. The paper's bound has log(t + C) with a C that the experiment does not name;
-        here it is log t. The program's fallback draws 100 arms with replacement; `released` takes each arm once, as the
-        text says. A preference counts by its size, at most 1, where the program counts signs; those of SOSM and Team Draft
-        are signs. As in the program, a tie adds nothing to either side.
+        Counts start at 0, and a pair that was never decided excludes no arm. The paper's program starts its wins at 1,
+        and its number of plays stays at 2. The paper's bound has log(t + C) with a C that the experiment does not name.
+        Here it is log t. The program's fallback draws 100 arms with replacement. `released` takes each arm once, as the
+        text of the paper says. A preference counts by its size, at most 1, and the program counts its sign. This makes
+        no difference for SOSM and Team Draft, whose preferences are signs. As in the program, a tie adds nothing to
+        either side.
 
     Examples
         >>> import numpy as np

@@ -1,4 +1,4 @@
-"""Validate parameters of bandits in their constructors."""
+"""Validation of parameters, for the constructors of bandits."""
 
 import math
 from numbers import Integral, Real
@@ -11,7 +11,7 @@ MAX_WHOLE = 2**30  # kernels hold whole numbers, and the sum of two of them, in 
 
 
 def number(name: str, value: float, *, above: float = 0.0, at_most: float = math.inf) -> float:
-    """A finite number with above < value <= at_most, as a float.
+    """Return the value as a float. It must be finite, with above < value <= at_most.
 
     >>> number("alpha", -1)
     Traceback (most recent call last):
@@ -20,7 +20,7 @@ def number(name: str, value: float, *, above: float = 0.0, at_most: float = math
     expected = f"> {above:g}" + ("" if math.isinf(at_most) else f" and <= {at_most:g}")
     try:
         found = math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
-    except OverflowError:  # a whole number that no float can hold
+    except OverflowError:  # an int that is too large for a float
         found = math.inf
     if not above < found <= at_most or math.isinf(found):
         raise ValueError(f"{name} must be {expected}, got {brief(value)}")
@@ -28,7 +28,7 @@ def number(name: str, value: float, *, above: float = 0.0, at_most: float = math
 
 
 def whole(name: str, value: int, *, minimum: int, maximum: int = MAX_WHOLE) -> int:
-    """A whole number from minimum to maximum, as an int.
+    """Return the value as an int. It must be a whole number from minimum to maximum.
 
     >>> whole("batch_size", 2.5, minimum=2)
     Traceback (most recent call last):

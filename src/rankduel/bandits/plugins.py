@@ -1,4 +1,4 @@
-"""Bandits outside of this package, named `module:Class`: import, check, and hash their code."""
+"""Bandits outside this package, named `module:Class`: import them, check them, hash their code."""
 
 import ast
 import hashlib
@@ -16,12 +16,12 @@ from rankduel.errors import StorageError
 
 __all__ = ["code_of", "own_class", "plays_in_python", "split", "stored_class"]
 
-ALLOWED = "RANKDUEL_BANDITS"  # environment variable: the classes that a storage may name, "module:Class,..."
+ALLOWED = "RANKDUEL_BANDITS"  # environment variable: the classes that a storage may import, "module:Class,..."
 _MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 
 def split(spec: str) -> tuple[str | None, str]:
-    """The module and the rest of a spec; None where no module is named.
+    """Split a spec into its module and the rest. The module is None if the spec names none.
 
     >>> split("my_package.greedy:Greedy(epsilon=0.1)"), split("MergeDTS(alpha=0.5)")
     (('my_package.greedy', 'Greedy(epsilon=0.1)'), (None, 'MergeDTS(alpha=0.5)'))
@@ -30,29 +30,32 @@ def split(spec: str) -> tuple[str | None, str]:
     if not colon or "(" in module:
         return None, spec
     if not _MODULE.fullmatch(module.strip()):
-        raise ValueError(f"cannot read {spec!r}, expected module:Class or module:Class(option=value, ...)")
+        raise ValueError(f"invalid bandit {spec!r}, expected module:Class or module:Class(option=value, ...)")
     return module.strip(), rest
 
 
 def own_class(module: str, name: str) -> type[Bandit]:
-    """The class of that name in that module."""
+    """Import the module and return its class of that name."""
     try:
         found = getattr(importlib.import_module(module), name, None)
     except ModuleNotFoundError as error:
         if error.name is not None and f"{module}.".startswith(f"{error.name}."):
-            raise ValueError(f"no module {error.name!r}, where {module}:{name} should be") from error
+            raise ValueError(f"cannot import {module}:{name}: there is no module {error.name!r}") from error
         raise ValueError(f"cannot import {module!r}: {error}") from error
-    except Exception as error:  # whatever the module does when it is imported
+    except Exception as error:  # the code of the module may raise anything when it is imported
         raise ValueError(f"cannot import {module!r}: {type(error).__name__}: {error}") from error
     if found is None:
-        raise ValueError(f"the module {module!r} has no class {name!r}")
+        raise ValueError(f"module {module!r} has no class {name!r}")
     if not isinstance(found, type) or not issubclass(found, Bandit):
         raise ValueError(f"{module}:{name} must be a subclass of rankduel.Bandit, got {found!r}")
     return found
 
 
 def stored_class(module: str, name: str) -> type[Bandit]:
-    """The class that a storage names: imported here before, or allowed by RANKDUEL_BANDITS. A file imports nothing."""
+    """Return the class that a storage names, if it is already imported or listed in RANKDUEL_BANDITS.
+
+    Otherwise a storage from somebody else could run any module on your machine.
+    """
     loaded = sys.modules.get(module)
     found = vars(loaded).get(name) if loaded is not None else None
     if isinstance(found, type) and issubclass(found, Bandit):
@@ -60,14 +63,14 @@ def stored_class(module: str, name: str) -> type[Bandit]:
     allowed = [address.strip() for address in os.environ.get(ALLOWED, "").split(",")]
     if f"{module}:{name}" not in allowed:
         raise StorageError(
-            f"the storage names the bandit {module}:{name}, which is not imported because a file says so: "
-            f"import {module} first, or set {ALLOWED}={module}:{name}"
+            f"the storage names the bandit {module}:{name}, which is not allowed; "
+            f"import {module} before you open the storage, or set {ALLOWED}={module}:{name}"
         )
     return own_class(module, name)
 
 
 def plays_in_python(spec: str) -> bool:
-    """Whether a bandit's rules are in plain Python, where only one thread of a process can be at a time."""
+    """Whether a bandit's rules are written in Python, and so hold the global interpreter lock."""
     address = _address(spec)
     if address is None:
         return False
@@ -76,17 +79,17 @@ def plays_in_python(spec: str) -> bool:
 
 
 def code_of(spec: str) -> str | None:
-    """The sha256 of the code of somebody's own bandit, as it was imported; None for one of rankduel's.
+    """The SHA-256 of the source code of a bandit outside this package. None for a bandit of rankduel.
 
-    The code is the file of its class and those of its bases, and the modules of the same package or folder that these
-    import.
+    It covers the files of the class and of its base classes, and the modules that these import from the same package or
+    folder.
     """
     address = _address(spec)
     return None if address is None else _digest(*address)
 
 
 def _address(spec: str) -> tuple[str, str] | None:
-    """The module and the class."""
+    """The module and the class name of a spec. None if it names no module."""
     module, rest = split(spec)
     return None if module is None else (module, rest.partition("(")[0].strip())
 
@@ -106,10 +109,10 @@ def _digest(module: str, name: str) -> str:
 
 
 def _imports(module: str, content: bytes) -> list[str]:
-    """The modules that a source imports, wherever in it; the last part of a name may be something in a module."""
+    """The modules that a source file imports anywhere. The last part of a name may be an object in a module."""
     try:
         tree = ast.parse(content)
-    except (SyntaxError, ValueError):  # compiled, and no source
+    except (SyntaxError, ValueError):  # a compiled module
         return []
     names = []
     spec = _spec(module)
@@ -124,7 +127,7 @@ def _imports(module: str, content: bytes) -> list[str]:
 
 
 def _neighbours(one: str, other: str) -> bool:
-    """Of one package, or in one folder that is not one of installed packages."""
+    """Whether two modules are in the same package, or in the same folder other than site-packages."""
     if _top(one) == _top(other):
         return True
     folder = _folder(one)
@@ -132,7 +135,7 @@ def _neighbours(one: str, other: str) -> bool:
 
 
 def _folder(module: str) -> Path | None:
-    """Whence its outermost package, or itself, is imported."""
+    """The folder from which the module, or its outermost package, is imported."""
     outermost = _file(_top(module))
     return None if outermost is None else outermost.parents[1 if outermost.name.startswith("__init__.") else 0]
 
@@ -145,7 +148,7 @@ def _file(module: str) -> Path | None:
 def _spec(module: str) -> ModuleSpec | None:
     try:
         return find_spec(module)
-    except (ImportError, ValueError, AttributeError):  # there is none, or something else has that name
+    except (ImportError, ValueError, AttributeError):  # no such module, or the name belongs to something else
         return None
 
 

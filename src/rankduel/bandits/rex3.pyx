@@ -9,17 +9,18 @@ from rankduel.bandits.kernels.exp_weights cimport Weights
 
 
 cdef class REX3(Bandit):
-    """Keep regret low against an adversary: exponential weights on one set of arms, two of which are drawn.
+    """Keep regret low against an adversary, by drawing both arms from the same exponential weights.
 
     Idea
-        As EXP3, but the two arms of a duel are drawn from the same weights; the winner's weight grows and the loser's
-        falls, each by the inverse of the chance with which it was drawn.
+        Use it when your users' preferences may change over time. As in EXP3, each arm has an exponential weight. Both
+        arms of a duel are drawn from the same weights, mixed with uniform exploration. The winner's weight grows and
+        the loser's weight falls. Each step is divided by the probability with which the arm was drawn.
 
     Parameters
         n_arms: K, at least 1.
-        gamma: share of uniform exploration, in (0, 1/2]. None, the paper's adaptive choice, is
+        gamma: share of uniform exploration, in (0, 1/2]. None is the adaptive choice of the paper,
             min(1/2, sqrt(K ln K / max(t, 10,000))).
-        seed: of the bandit's own random streams; None draws a fresh one.
+        seed: the seed of the bandit's random streams. None draws a fresh one.
 
     Cost
         O(log K) time per duel, O(K) memory.
@@ -38,7 +39,7 @@ cdef class REX3(Bandit):
         >>> import rankduel as rd
         >>> bandit = rd.REX3(20, seed=1)
         >>> duel = bandit.ask()
-        >>> duel.propensity  # how likely each side was: it travels with the duel, for a late tell
+        >>> duel.propensity  # probability of each arm, stored with the duel because the outcome may come late
         (0.05, 0.05)
     """
 

@@ -13,32 +13,34 @@ from rankduel.randomness.draws cimport below, best_t, consider
 
 
 cdef class RMED1(Bandit):
-    """Find the Condorcet winner of few arms by playing each arm as often as the lower bound on regret demands.
+    """Find the Condorcet winner of a few dozen arms with as few duels per arm as the lower bound on regret allows.
 
     Idea
-        I_i, the log-likelihood that arm i is the Condorcet winner although it has lost as it has, is compared with the
-        smallest one, I*. Arms that are still plausible, I_i - I* <= log t + f(K), take turns; each meets the most
-        plausible winner i* if that one beats it so far, else the arm that beats it most.
+        Use it when you have few arms, a Condorcet winner and a long horizon. I_i sums the empirical divergences
+        n_ij d(p_ij, 1/2) over all arms j that beat arm i so far. exp(-I_i) can be read as the likelihood that arm i is
+        the Condorcet winner. Let i* be the arm with the smallest value I*. All plausible arms,
+        I_i - I* <= log t + f(K), take turns. Each meets i*, if i* beats it so far or draws with it. Otherwise it meets
+        the arm with the best record against it. An arm that beats all others so far meets i* too.
 
     Parameters
         n_arms: K, at least 1.
-        f: f(K), > 0. None, the paper's, is 0.3 K^1.01.
-        seed: of the bandit's own random streams; None draws a fresh one.
+        f: f(K), > 0. None is the paper's choice, 0.3 K^1.01.
+        seed: the seed of the bandit's random streams. None draws a fresh one.
 
     Cost
-        O(K) time per duel, O(K^2) memory; the first K (K - 1) / 2 duels play every pair once.
+        O(K) time per duel, O(K^2) memory. The first K (K - 1) / 2 duels play every pair once.
 
     Guarantee
-        Regret O(K log T + K^(2 + e)) if a Condorcet winner exists, with the best possible constant where the winner is
-        everybody's strongest opponent.
+        Regret O(K log T + K^(2 + e)) if a Condorcet winner exists. The constant of log T is the best possible if the
+        winner is the most efficient opponent of every other arm, with the least regret per unit of divergence.
 
     References
         Komiyama, Honda, Kashima, Nakagawa: Regret lower bound and optimal algorithm in dueling bandit problem.
         COLT 2015, Algorithm 1 and 2 (RMED1).
 
     Deviations
-        "Arbitrary order" is a random order of the arms, drawn once. After a late or missing tell a pair may be without
-        a result: it counts as even.
+        The "arbitrary order" of the paper is a random order of the arms, drawn once. If you tell outcomes late or not
+        at all, a pair may still be without a result. It counts as even.
 
     Examples
         >>> import rankduel as rd
@@ -50,18 +52,18 @@ cdef class RMED1(Bandit):
 
     cdef double f
     cdef double *wins  # wins[i, j]: i over j
-    cdef double *rate  # rate[i, j]: mean of the same, 1/2 before any result
-    cdef double *share  # share[i, j]: what j contributes to I_i
+    cdef double *rate  # rate[i, j]: win rate of i over j, 1/2 before any result
+    cdef double *share  # share[i, j]: the term of j in the sum I_i
     cdef double *evidence  # I_i
-    cdef int64_t *n_losing  # how many j contribute to I_i: where it is 0, I_i is 0 exactly
-    cdef int64_t *n_opponents  # |O_i|, the opponents that i does not beat so far
-    cdef int64_t *order  # of the arms
-    cdef int64_t *pair  # the next pair of the first pass, as places in that order
-    cdef int64_t *turns  # L_C, then L_N behind it
-    cdef int64_t *counts  # how long L_C is, how much of it is used up, how long L_N is
-    cdef int64_t *best  # i* if it is the only one, -1 if it must be looked for
-    cdef double *barrier  # no arm outside of the lists has less evidence against it, but for the last
-    cdef uint8_t *waiting  # in L_R: not to be put into L_N
+    cdef int64_t *n_losing  # number of j with a term in I_i. If it is 0, I_i is set to 0 exactly
+    cdef int64_t *n_opponents  # |O_i|, the number of opponents that i does not beat so far
+    cdef int64_t *order  # random order of the arms
+    cdef int64_t *pair  # the next pair of the first pass, as indices in `order`
+    cdef int64_t *turns  # L_C in the first n entries, L_N in the last n
+    cdef int64_t *counts  # [length of L_C, number of its arms that had their turn, length of L_N]
+    cdef int64_t *best  # i* if it is unique, -1 if it must be searched
+    cdef double *barrier  # lower bound of I_j over the arms in no list, except the arm that had its turn last
+    cdef uint8_t *waiting  # in L_R, the arms of L_C that had no turn yet. They are not added to L_N
     cdef uint8_t *listed  # in L_N
 
     def __init__(self, n_arms, *, f=None, seed=None):
@@ -134,14 +136,14 @@ cdef class RMED1(Bandit):
         """Every arm not in L_R that is plausible, I_j - I* <= log t + f(K), joins L_N once."""
         cdef double limit = self.evidence[best] + log(self.told if self.told > 0 else 1) + self.f
         cdef int place
-        self.admit_arm(self.last(), limit)  # most often it is the arm that has just had its turn
+        self.admit_arm(self.last(), limit)  # usually the only arm to add
         if self.barrier[0] <= limit:
             self.barrier[0] = INFINITY
             for place in range(self.n_arms):
                 self.admit_arm(<int>self.order[place], limit)
 
     cdef int last(self) noexcept nogil:
-        """The arm that has had its turn last, -1 before any."""
+        """The arm that had its turn last, or -1 at the start of a round."""
         return <int>self.turns[self.counts[1] - 1] if self.counts[1] > 0 else -1
 
     cdef void admit_arm(self, int j, double limit) noexcept nogil:
@@ -155,7 +157,7 @@ cdef class RMED1(Bandit):
             self.barrier[0] = min(self.barrier[0], self.evidence[j])
 
     cdef void next_round(self) noexcept nogil:
-        """L_C = L_R = L_N, and L_N is empty. It is never empty here: i* is plausible."""
+        """Set L_C = L_R = L_N, then empty L_N. L_N has at least one arm here, because i* is always plausible."""
         cdef int k, j
         for k in range(<int>self.counts[2]):
             j = <int>self.turns[self.n_arms + k]
@@ -187,7 +189,7 @@ cdef class RMED1(Bandit):
         return 0
 
     cdef void weigh(self, int i, int j) noexcept nogil:
-        """Bring I_i up to date with what j contributes: n_ij d(rate_ij, 1/2) if i does not beat it so far."""
+        """Update the term of j in I_i: n_ij d(rate_ij, 1/2) if j beats i so far, else 0."""
         cdef size_t ij = <size_t>i * self.n_arms + j
         cdef double w = self.wins[ij], lost = self.wins[<size_t>j * self.n_arms + i], n = w + lost
         cdef double before = self.evidence[i], share = 0
@@ -221,7 +223,7 @@ cdef class RMED1(Bandit):
         yield "pair", first, Values(0, n - 1)
         yield "pair", second, Values(first + 1, n - 1 if first < n - 1 else n)
         yield "best", arrays["best"], Values(-1, n - 1)
-        # L_C, of which some are used up and the others are L_R, and L_N: no arm is in two of them, or twice
+        # L_C consists of arms that had their turn and of L_R. No arm is in both L_R and L_N, or twice in one of them
         yield "counts", arrays["counts"], Values([1, 0, 0], n)
         long, used, longer = arrays["counts"].tolist()
         yield "counts", used, Values(0, long)
@@ -232,17 +234,17 @@ cdef class RMED1(Bandit):
         yield "turns", np.sort(turns[used:long]), Equal(np.flatnonzero(waiting))
         yield "turns", np.sort(turns[n:n + longer]), Equal(np.flatnonzero(listed))
         outside = (waiting == 0) & (listed == 0)
-        if used > 0:  # the arm that had its turn last is looked at before the barrier is
+        if used > 0:  # `admit` checks the arm that had its turn last without the barrier
             outside[turns[used - 1]] = False
         yield "barrier", arrays["barrier"], Values(-1, INFINITY)
         yield "barrier", arrays["barrier"][0], Values(-1, evidence[outside].min(initial=INFINITY))
 
     @property
     def champion(self):
-        """i*, the arm that is most plausibly the winner."""
+        """i*, the arm with the smallest I_i."""
         return int(self._arrays["evidence"].argmin())
 
 
 cdef inline bint as_low(double evidence, double least) noexcept nogil:
-    """Equal sums of the same numbers may differ in their last digits: a tie is not decided by those."""
+    """Whether `evidence` equals `least` up to rounding. Sums of the same terms can differ in their last digits."""
     return evidence <= least + 1e-9 * (1 + least)

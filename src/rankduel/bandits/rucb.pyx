@@ -12,16 +12,18 @@ from rankduel.randomness.draws cimport below, best_t, consider, uniform
 
 
 cdef class RUCB(Optimistic):
-    """Find the Condorcet winner of few arms by optimism about each arm, and pessimism about its opponent.
+    """Find the Condorcet winner of a few dozen arms by upper confidence bounds on all pairs.
 
     Idea
-        An arm is a candidate while no upper confidence bound says that it loses. A candidate is drawn, the favourite B
-        half of the time, and meets the arm that could beat it most.
+        Use it when you want a well-known baseline for few arms. Arm i is a candidate if no upper confidence bound u_ij
+        is below 1/2. The first arm i is a random candidate. Half of the time it is the favourite B instead: the arm
+        that was last the only candidate, as long as it is still a candidate. The first arm meets the arm j with the
+        highest bound u_ji on the probability to beat it.
 
     Parameters
         n_arms: K, at least 1.
-        alpha: exploration, > 0; the paper needs > 0.5 and uses 0.51.
-        seed: of the bandit's own random streams; None draws a fresh one.
+        alpha: exploration, > 0. The paper needs > 0.5, and uses 0.51.
+        seed: the seed of the bandit's random streams. None draws a fresh one.
 
     Cost
         O(K) time per duel, O(K^2) memory.
@@ -44,7 +46,7 @@ cdef class RUCB(Optimistic):
         True
     """
 
-    cdef int64_t *favourite  # the arm in B, -1 while B is empty
+    cdef int64_t *favourite  # the arm in B, -1 if B is empty
 
     def __init__(self, n_arms, *, alpha=0.51, seed=None):
         super().__init__(n_arms, alpha=alpha, seed=seed)
@@ -78,7 +80,7 @@ cdef class RUCB(Optimistic):
             if uniform(self.rng) < 0.5:
                 return favourite
             n_candidates -= 1
-        skip = below(self.rng, n_candidates)  # one of C \ B, each as likely
+        skip = below(self.rng, n_candidates)  # a uniform draw from C \ B
         for c in range(self.n_arms):
             if self.n_behind[c] == 0 and c != favourite:
                 if skip == 0:

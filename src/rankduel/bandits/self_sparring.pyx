@@ -1,4 +1,4 @@
-"""Self-Sparring (Sui et al. 2017)."""
+"""SelfSparring: Self-Sparring with two arms per duel (Sui et al. 2017)."""
 
 from rankduel.bandits.base cimport FIRST, TIE, duel_t, outcome_t
 from rankduel.bandits.families.eliminating cimport Eliminating
@@ -7,30 +7,32 @@ from rankduel.bandits.kernels.thompson cimport Thompson
 
 
 cdef class SelfSparring(Eliminating):
-    """Find the arm that wins most against the others (the Borda winner) by Thompson sampling against itself.
+    """Find the arm that wins the most against the others (the Borda winner) by Thompson sampling.
 
     Idea
-        One posterior per arm, of its chance to win a duel. Draw from all, take the best; do it again, and let the two
-        meet. Good arms meet good arms ever more often, and never stop meeting.
+        Use it when you have many arms, no cycles in the preferences, and want low regret at low cost. Each arm has one
+        posterior, of its probability to win a duel. Draw from all posteriors and take the best arm. Do it again, and
+        let the two arms meet. Over time, good arms meet good arms more and more often.
 
     Parameters
         n_arms: K, at least 1.
-        elimination: None as published; `Certified(delta)` eliminates with a guarantee, and nobody meets itself then.
-        seed: of the bandit's own random streams; None draws a fresh one.
+        elimination: None is the published algorithm, which eliminates no arm. Set it to `Certified(delta)` if you want
+            arms to be eliminated with a guarantee. Then no arm meets itself.
+        seed: the seed of the bandit's random streams. None draws a fresh one.
 
     Cost
-        About O(log K) time per duel: a draw looks at the few arms above a level, from a tree of rates. O(K) when the level
-        is moved, and in about one draw of K, where nothing is above it. O(K) memory.
+        About O(log K) time per duel. A draw finds the few arms above a level in a tree of rates. It takes O(K) time
+        when the level is moved, and in about one draw of K, when no arm is above the level. O(K) memory.
 
     Guarantee
-        Regret O(K log T) asymptotically under approximate linearity. It can settle on an arm that is not the Condorcet
-        winner where preferences are cyclic.
+        Regret O(K log T) asymptotically, under approximate linearity. With cyclic preferences it can converge to an arm
+        that is not the Condorcet winner.
 
     References
         Sui, Zhuang, Burdick, Yue: Multi-dueling bandits with dependent arms. UAI 2017, Algorithm 2, with m = 2.
 
     Deviations
-        None in law. A duel of an arm with itself adds a win and a loss, as in the authors' definition.
+        None in distribution. A duel of an arm with itself adds a win and a loss, as in the paper.
 
     Examples
         >>> import rankduel as rd
@@ -62,7 +64,7 @@ cdef class SelfSparring(Eliminating):
         cdef int loser = duel.second if outcome == FIRST else duel.first
         if outcome == TIE or self.is_out(winner) or self.is_out(loser):
             return 0
-        if winner == loser:  # it wins and loses
+        if winner == loser:  # a win and a loss
             self.arms.learn_self(winner)
             return 0
         self.arms.learn(winner, True)
@@ -73,6 +75,6 @@ cdef class SelfSparring(Eliminating):
 
     @property
     def champion(self):
-        """Of the arms left, the one with the highest posterior mean."""
+        """The arm with the highest posterior mean among those left."""
         alive = self.alive
         return int(alive[self.arms.means[alive].argmax()])

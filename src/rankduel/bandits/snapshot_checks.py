@@ -1,9 +1,9 @@
-"""Check snapshots: a bandit declares what each of its arrays may hold, and `check` compares.
+"""Snapshot validation: a bandit declares rules for its arrays, and `check` applies them.
 
-Kernels trust their arrays: an index beyond the arms, a tree whose sums are wrong, a curve that does not fit its counts
-would make them read or write elsewhere, or never end. So a bandit's `_snapshot_rules` yields triples of an array's
-name, its values and a rule. It is a generator, and each triple is checked before the next one is made: a rule that is
-computed from other arrays can rely on those that were declared before it.
+Kernels trust their arrays. An index out of range, a tree with wrong sums or a curve that does not fit its counts could
+make them access memory out of bounds, or loop without end. A bandit's `_snapshot_rules` therefore yields triples of an
+array's name, its values and a rule. It is a generator, and each triple is checked before the next one is computed. So a
+rule may rely on all arrays that were checked before it.
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,13 +17,13 @@ from rankduel.errors import SnapshotError
 
 __all__ = ["MAX_DUELS", "Equal", "Rules", "Shape", "Values", "check", "check_whole", "curve_rules", "tree_rules"]
 
-MAX_DUELS = 2**48  # kernels are exact up to here
+MAX_DUELS = 2**48  # kernels count exactly up to this number
 Array = npt.NDArray[Any]
-STALE, FLAT = -1, -2  # as in `randomness/beta.pxd`: no curve was fitted
+STALE, FLAT = -1, -2  # markers of `randomness/beta.pxd`: no curve is fitted
 
 
 class Rule(Protocol):
-    """What an array must be."""
+    """A condition on the values of an array."""
 
     def wrong(self, found: Array) -> Array: ...
     def expected(self, where: tuple[int, ...]) -> str: ...
@@ -34,7 +34,7 @@ Rules = Iterator[tuple[str, Any, Rule]]
 
 @dataclass(frozen=True)
 class Values:
-    """From `low` to `high`, which may be arrays, never NaN; or one of the `markers`."""
+    """Values from `low` to `high` (numbers or arrays), or one of the `markers`. Never NaN."""
 
     low: Any
     high: Any
@@ -42,7 +42,7 @@ class Values:
     markers: tuple[float, ...] = ()
 
     def wrong(self, found: Array) -> Array:
-        """Where it is not."""
+        """Mask of the values that break the rule."""
         right = (found >= self.low) & (found <= self.high)
         if self.whole:
             right &= found == np.floor(found)
@@ -51,7 +51,7 @@ class Values:
         return np.asarray(~right)
 
     def expected(self, where: tuple[int, ...]) -> str:
-        """In words."""
+        """Describe the rule at an index, for the error message."""
         kind = "a whole number" if self.whole else "a number"
         low, high = (_at(end, where) for end in (self.low, self.high))
         return f"{kind} from {low} to {high}" + "".join(f", or {marker}" for marker in self.markers)
@@ -59,13 +59,13 @@ class Values:
 
 @dataclass(frozen=True)
 class Equal:
-    """The same as `other`, or within a relative tolerance of `close`."""
+    """Values equal to `other`, or within the relative tolerance `close`."""
 
     other: Any
     close: float = 0.0
 
     def wrong(self, found: Array) -> Array:
-        """Where it is not."""
+        """Mask of the values that break the rule."""
         other = np.asarray(self.other)
         if other.ndim and other.shape != found.shape:
             return np.array(True)
@@ -74,19 +74,19 @@ class Equal:
         return np.asarray(found != other)
 
     def expected(self, where: tuple[int, ...]) -> str:
-        """In words."""
+        """Describe the rule at an index, for the error message."""
         return str(_at(self.other, where))
 
 
 @dataclass(frozen=True)
 class Shape:
-    """Of that type and shape; None stands for any length."""
+    """An array of this dtype and shape. None in the shape stands for any length."""
 
     dtype: Any
     shape: tuple[int | None, ...]
 
     def fits(self, found: Array) -> bool:
-        """Whether it is."""
+        """Whether the array has this dtype and shape."""
         lengths = zip(found.shape, self.shape, strict=False)
         return (
             found.dtype == np.dtype(self.dtype)
@@ -95,16 +95,16 @@ class Shape:
         )
 
     def wrong(self, found: Array) -> Array:
-        """One answer for all."""
+        """True if dtype or shape differ: a single value, not a mask."""
         return np.array(not self.fits(found))
 
     def expected(self, where: tuple[int, ...]) -> str:
-        """In words."""
+        """Describe the rule, for the error message."""
         return f"{np.dtype(self.dtype)}{self.shape}"
 
 
 def check(rules: Iterable[tuple[str, Any, Rule]]) -> None:
-    """Raise a SnapshotError that names the first array that breaks its rule, and the value.
+    """Raise a SnapshotError with the first array that breaks its rule, the index and the value.
 
     >>> check([("order", np.array([0, 7]), Values(0, 1))])
     Traceback (most recent call last):
@@ -121,14 +121,14 @@ def check(rules: Iterable[tuple[str, Any, Rule]]) -> None:
 
 
 def check_whole(name: str, value: object, low: int, high: int) -> int:
-    """The value, if it is an int of that range."""
+    """Return the value if it is an int from low to high. Otherwise raise a SnapshotError."""
     if type(value) is not int or not low <= value <= high:
         raise SnapshotError(f"{name} is {value!r}, expected a whole number from {low} to {high}")
     return value
 
 
 def tree_rules(name: str, tree: Array, leaves: Array, close: float) -> Rules:
-    """A tree of sums (`randomness/sum_tree.pxd`): its leaves are these, nobody has the others, sums are sums."""
+    """Rules for a sum tree (`randomness/sum_tree.pxd`): given leaves, zeros behind them, and correct sums."""
     size = len(tree) // 2
     n = len(leaves)
     yield name, tree[size : size + n], Equal(leaves, close)
@@ -137,7 +137,7 @@ def tree_rules(name: str, tree: Array, leaves: Array, close: float) -> Rules:
 
 
 def curve_rules(name: str, records: Array, bar: float) -> Rules:
-    """Check records of `bandits/kernels/pair_posterior.pxd`: chances are chances, and a curve fits its counts."""
+    """Rules for records of `bandits/kernels/pair_posterior.pxd`: valid probabilities, curves that fit the counts."""
     a, b, mode, width, gap, mass, above_half, step = np.moveaxis(records, -1, 0)
     yield name, above_half, Values(0, 1)
     yield name, step, Values(0, MAX_DUELS)
@@ -161,7 +161,7 @@ def curve_rules(name: str, records: Array, bar: float) -> Rules:
 
 
 def _at(values: Any, where: tuple[int, ...]) -> Any:
-    """The value at a place of an array or of a number that holds everywhere; the array's type if no place is wrong."""
+    """The value at an index. A number applies to every index. Without an index, the dtype and shape of the array."""
     array = np.asarray(values)
     if array.ndim and not where:
         return f"{array.dtype}{array.shape}"

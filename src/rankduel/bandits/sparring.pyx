@@ -1,4 +1,4 @@
-"""Sparring (Ailon, Karnin, Joachims 2014): two bandits of single arms against each other."""
+"""Sparring (Ailon, Karnin, Joachims 2014): two ordinary multi-armed bandits play against each other."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from rankduel.randomness.draws cimport best_t, consider
 
 
 cdef class Sparring(Bandit):
-    """What the four share: a side picks the first arm, another the second; the winner's side is rewarded with 1."""
+    """Base of the four: one side picks the first arm, the other the second. The side of the winner gets reward 1."""
 
     cdef int choose(self, duel_t *duel) except -1 nogil:
         duel.first = self.pick(0, duel.number, &duel.first_propensity)
@@ -36,28 +36,30 @@ cdef class Sparring(Bandit):
 
 
 cdef class SparringUCB1(Sparring):
-    """Let two UCB1 bandits meet: each takes the arm with the highest upper confidence bound on its chance to win.
+    """Let two UCB1 bandits play each other. Each picks the arm with the highest upper confidence bound on its win rate.
 
     Idea
-        Each side sees a bandit of single arms, whose rewards are the duels it wins; as both improve, so do the duels.
+        Use it as a simple baseline in your experiments. Two ordinary multi-armed bandits play against each other: one
+        picks the first arm, the other the second. The reward of a side is 1 if its arm wins, else 0. As both sides
+        improve, so do the duels.
 
     Parameters
         n_arms: K, at least 1.
-        alpha: exploration, > 0: the bound is mean + sqrt(alpha ln t / n). UCB1's own value is 2.
-        seed: of the bandit's own random streams; None draws a fresh one.
+        alpha: exploration, > 0. The bound is mean + sqrt(alpha ln t / n). UCB1 has alpha = 2.
+        seed: the seed of the bandit's random streams. None draws a fresh one.
 
     Cost
         O(K) time per duel, O(K) memory.
 
     Guarantee
-        None known: a side's rewards drift as the other learns.
+        None known. The rewards of one side change as the other side learns.
 
     References
         Ailon, Karnin, Joachims: Reducing dueling bandits to cardinal bandits. ICML 2014, Algorithm Sparring.
         Auer, Cesa-Bianchi, Fischer: Finite-time analysis of the multiarmed bandit problem. 2002, UCB1.
 
     Deviations
-        A duel of an arm with itself rewards one of the sides, as any other; a tie rewards none.
+        A duel of an arm with itself rewards one of the sides, like any other duel. After a tie, neither side learns.
 
     Examples
         >>> import rankduel as rd
@@ -100,23 +102,24 @@ cdef class SparringUCB1(Sparring):
 
     @property
     def champion(self):
-        """The arm that the two sides have played most."""
+        """The arm that both sides together have played most often."""
         return int(self._arrays["plays"].sum(0).argmax())
 
 
 cdef class SparringThompson(Sparring):
-    """Let two Thompson samplers meet: each draws its arms' chances to win from their posterior and takes the largest.
+    """Let two Thompson samplers play each other. Each draws the win rates of its arms and picks the largest.
 
     Idea
-        As SparringUCB1, with a Beta posterior per arm on each side, from Beta(1, 1).
+        Use it when you want Sparring at low cost per duel with many arms. It works as SparringUCB1, but each side has a
+        Beta posterior of the win rate of each arm, which starts at Beta(1, 1).
 
     Parameters
         n_arms: K, at least 1.
-        seed: of the bandit's own random streams; None draws a fresh one.
+        seed: the seed of the bandit's random streams. None draws a fresh one.
 
     Cost
-        About O(log K) time per duel: a draw looks at the few arms above a level, from a tree of rates. O(K) when the level
-        is moved, and in about one draw of K, where nothing is above it. O(K) memory.
+        About O(log K) time per duel. A draw finds the few arms above a level in a tree of rates. It takes O(K) time
+        when the level is moved, and in about one draw of K, when no arm is above the level. O(K) memory.
 
     Guarantee
         None known.
@@ -125,7 +128,8 @@ cdef class SparringThompson(Sparring):
         Ailon, Karnin, Joachims: Reducing dueling bandits to cardinal bandits. ICML 2014, Algorithm Sparring.
 
     Deviations
-        None in law. A duel of an arm with itself rewards one of the sides, as any other; a tie rewards none.
+        None in distribution. A duel of an arm with itself rewards one of the sides, like any other duel. After a tie,
+        neither side learns.
 
     Examples
         >>> import rankduel as rd
@@ -154,35 +158,37 @@ cdef class SparringThompson(Sparring):
 
     @property
     def champion(self):
-        """The arm with the highest posterior mean over both sides."""
+        """The arm with the highest sum of both sides' posterior means."""
         return int((self.first.means + self.second.means).argmax())
 
 
 cdef class SparringEXP3(Sparring):
-    """Let two EXP3 bandits meet: regret stays low against any adversary, and the average play is a von Neumann winner.
+    """Let two EXP3 bandits play each other. Regret is low against any adversary.
 
     Idea
-        As SparringUCB1, with exponential weights on each side; only the winner's side has something to add, the
-        inverse of the chance with which it drew its arm.
+        Use it when your users' preferences may change, or when no single arm beats all others. It works as
+        SparringUCB1, but each side has exponential weights. Only the side of the winner updates: the weight of its arm
+        grows, by a step divided by the probability with which the arm was drawn. If preferences do not change, the
+        average play approaches a von Neumann winner.
 
     Parameters
         n_arms: K, at least 1.
-        gamma: share of uniform exploration, in (0, 1]. None, the adaptive choice, is
+        gamma: share of uniform exploration, in (0, 1]. None is the adaptive choice
             min(1, sqrt(K ln K / ((e - 1) max(t, 10,000)))).
-        seed: of the bandit's own random streams; None draws a fresh one.
+        seed: the seed of the bandit's random streams. None draws a fresh one.
 
     Cost
         O(log K) time per duel, O(K) memory.
 
     Guarantee
-        Regret O(sqrt(T K ln K)) against the von Neumann winner, for a fixed horizon and its gamma.
+        Regret O(sqrt(T K ln K)) against the von Neumann winner, with a fixed horizon and the gamma for it.
 
     References
         Ailon, Karnin, Joachims: Reducing dueling bandits to cardinal bandits. ICML 2014, Algorithm Sparring.
         Auer, Cesa-Bianchi, Freund, Schapire: The nonstochastic multiarmed bandit problem. 2002, EXP3.
 
     Deviations
-        A duel of an arm with itself rewards one of the sides, as any other; a tie rewards none.
+        A duel of an arm with itself rewards one of the sides, like any other duel. After a tie, neither side learns.
 
     Examples
         >>> import rankduel as rd
@@ -220,29 +226,30 @@ cdef class SparringEXP3(Sparring):
 
     @property
     def champion(self):
-        """The arm with the largest weight over both sides."""
+        """The arm with the largest product of both sides' weights."""
         return int((self._arrays["first_logs"] + self._arrays["second_logs"]).argmax())
 
 
 cdef class SparringTsallisINF(Sparring):
-    """Let two Tsallis-INF bandits meet: regret grows with log T where one arm is better, and never faster than sqrt(T).
+    """Let two Tsallis-INF bandits play each other. Regret is O(log T) with a Condorcet winner and O(sqrt(T)) always.
 
     Idea
-        As SparringUCB1, with weights w_i = 4 / (eta_t (L_i - x))^2 on each side: L_i is the sum of arm i's losses, each
-        divided by the chance with which the arm was drawn, x makes the weights sum up to 1, and eta_t = 2 / sqrt(t).
-        Bad arms keep a share that falls with the square of their loss, not exponentially, and no exploration needs to
-        be added, nor the horizon to be known.
+        Use it when you do not know whether your users' preferences change. It works as SparringUCB1, but each side
+        draws arm i with probability w_i = 4 / (eta_t (L_i - x))^2. L_i is the sum of the losses of arm i, each divided
+        by the probability with which the arm was drawn. x makes the weights sum to 1, and eta_t = 2 / sqrt(t). The
+        weight of a bad arm falls with the square of its loss, not exponentially. So you need neither extra exploration
+        nor the horizon.
 
     Parameters
         n_arms: K, at least 1.
-        seed: of the bandit's own random streams; None draws a fresh one.
+        seed: the seed of the bandit's random streams. None draws a fresh one.
 
     Cost
-        O(K) time per duel: x is found by Newton's method, from where it was. O(K) memory.
+        O(K) time per duel. Newton's method finds x, starting from its last value. O(K) memory.
 
     Guarantee
-        Regret O(sqrt(K T)) against the von Neumann winner, whoever chooses the preferences; and O(sum_i log T / Delta_i),
-        if they stay as they are and there is a Condorcet winner.
+        Regret O(sqrt(K T)) against the von Neumann winner, even if an adversary chooses the preferences. Regret
+        O(sum_i log T / Delta_i) if preferences do not change and there is a Condorcet winner.
 
     References
         Ailon, Karnin, Joachims: Reducing dueling bandits to cardinal bandits. ICML 2014, Algorithm Sparring.
@@ -252,8 +259,8 @@ cdef class SparringTsallisINF(Sparring):
         ICML 2022.
 
     Deviations
-        t is the number of the duel. A duel of an arm with itself is a loss of one of the sides, as any other; a tie is
-        a loss of none.
+        t is the number of the duel. A duel of an arm with itself is a loss for one of the sides, like any other duel. A
+        tie is a loss for neither side.
 
     Examples
         >>> import rankduel as rd
@@ -282,5 +289,5 @@ cdef class SparringTsallisINF(Sparring):
 
     @property
     def champion(self):
-        """The arm with the smallest loss over both sides."""
+        """The arm with the smallest sum of both sides' losses."""
         return int((self._arrays["first_losses"] + self._arrays["second_losses"]).argmin())

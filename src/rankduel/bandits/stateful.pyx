@@ -15,19 +15,19 @@ from rankduel.randomness import bit_generator, fresh_seed
 
 cnp.import_array()
 
-cdef int SCHEMA = 1  # of snapshots
-cdef int MANY_ARMS = 1_000_000  # above it, a snapshot must have arrays of that length before memory is allocated
+cdef int SCHEMA = 1  # version of the snapshot format
+cdef int MANY_ARMS = 1_000_000  # above it, a snapshot must contain an array of that length before memory is allocated
 
 
 cdef class Learner:
-    """Whatever learns from duels of arms, be they of two or of many."""
+    """The common base of `Bandit` (two arms per duel) and `MultiBandit` (many arms per duel)."""
 
     def __init__(self, n_arms, *, seed=None, **parameters):
         if isinstance(n_arms, bool) or not isinstance(n_arms, (int, np.integer)) or not 1 <= n_arms < 2**31:
             raise ValueError(f"n_arms must be a whole number of at least 1, got {n_arms!r}")
         if self._stored is not None and n_arms > MANY_ARMS:
             if n_arms > max([array.size for array in self._stored.values()], default=0):
-                raise SnapshotError(f"n_arms is {n_arms}, and no array is that long")
+                raise SnapshotError(f"n_arms is {n_arms}, but no array of the snapshot is that long")
         self.n_arms = self.n_alive = n_arms
         self._bit_generator = bit_generator(seed := fresh_seed() if seed is None else seed, "bandit")
         self.seed = int(seed)
@@ -39,79 +39,94 @@ cdef class Learner:
 
     @property
     def random(self):
-        """The bandit's own stream of random numbers; a snapshot keeps its place."""
+        """The bandit's own random generator. A snapshot stores its position."""
         return np.random.Generator(self._bit_generator)
 
     def keep(self, name, array):
-        """Make an array part of the state, so that snapshots keep it; returns it, to be changed in place."""
+        """Make an array part of the state, so that snapshots store it. Change the returned array in place."""
         self._arrays[name] = np.array(array)
         return self._arrays[name]
 
     cdef void *array(self, str name, shape, dtype=np.int64) except NULL:
-        """A zeroed array of the bandit's state: snapshots find it by its name, kernels by this pointer."""
-        if self._stored is not None:  # before memory is asked for
+        """Allocate a zeroed state array. Snapshots find it by its name, kernels by the returned pointer."""
+        if self._stored is not None:  # validate the stored array before allocating memory of its size
             check([(name, self._stored[name], Shape(dtype, shape if isinstance(shape, tuple) else (shape,)))])
         self._arrays[name] = np.zeros(shape, dtype)
         return cnp.PyArray_DATA(self._arrays[name])
 
     def _adopt(self, prefix, part):
-        """Make the arrays of a part of the bandit its own state."""
+        """Add the arrays of a part (a kernel object) to the state of the bandit."""
         self._parts.append((prefix, part))
         self._arrays.update({prefix + name: array for name, array in part.arrays.items()})
 
-    # Duels: their kind is the business of subclasses, but for these
+    # Duels: subclasses define their type
 
     def forget(self, duel):
-        """Give up on a duel that will never be told, so that nothing is kept for it."""
+        """Drop a pending duel without an outcome."""
         self._check_pending(duel)
         del self._pending[duel.number]
 
     @property
     def pending(self):
-        """Duels asked for and neither told nor forgotten, oldest first."""
+        """The duels that were asked for and neither told nor forgotten, oldest first."""
         return list(self._pending.values())
 
     def _check_made(self):
         if self.rng == NULL:
-            raise TypeError(f"{type(self).__name__}.__init__ has not run: call super().__init__(n_arms, seed=seed)")
+            raise TypeError(
+                f"{type(self).__name__} is not initialised; call super().__init__(n_arms, seed=seed) in its __init__"
+            )
 
     def _check_pending(self, duel):
         if self._pending.get(duel.number) != duel:
-            raise UnknownDuel(f"{duel} is not pending: never asked for, or told or forgotten before")
+            raise UnknownDuel(f"{duel} is not pending: it was never asked for, or it was already told or forgotten")
 
     def _pack(self, duel):
-        """A pending duel as JSON can hold it; `_unpack` makes it a duel again."""
+        """Convert a pending duel to JSON types. `_unpack` is the inverse."""
         raise NotImplementedError
 
     def _unpack(self, packed):
         raise NotImplementedError
 
-    # What is known
+    # Results
 
     @property
     def alive(self):
-        """The arms still in the race, in ascending order. A bandit that never eliminates keeps them all."""
+        """The arms that are not eliminated, in ascending order. All arms, if the bandit never eliminates."""
         return np.arange(self.n_arms) if self.eliminations is None else self.eliminations.alive
 
     @property
     def champion(self):
-        """The arm that is the best guess now."""
-        raise NotImplementedError(f"{type(self).__name__} needs a champion")
+        """The current best guess of the best arm."""
+        raise NotImplementedError(f"{type(self).__name__} needs the property champion -> arm")
 
     @property
     def winner(self):
-        """The arm declared the best, or None while several are alive."""
+        """The last arm left, declared the best. None while several arms are left."""
         return int(self.alive[0]) if self.n_alive == 1 else None
 
     def confidence(self):
-        """What is guaranteed now, in numbers and, by `str`, in words."""
+        """The guarantee now, in numbers; `str` gives it in words."""
         rule = getattr(self.eliminations, "rule", None)
         delta, tolerance = (None, None) if rule is None else (rule.delta, rule.tolerance)
         doubt = 0.0 if self.eliminations is None else self.eliminations.least_evidence()
-        return Confidence(delta, tuple(self.alive.tolist()), self.tied, tolerance, doubt)
+        return self._confidence(delta, tolerance, doubt)
+
+    def _confidence(self, delta, tolerance, doubt):
+        return Confidence(
+            delta,
+            tuple(self.alive.tolist()),
+            self.tied,
+            tolerance,
+            doubt,
+            champion=self.champion,
+            n_arms=self.n_arms,
+            n_retired=0 if self.eliminations is None else len(self.eliminations.retired),
+            told=self.told,
+        )
 
     def decision(self):
-        """The winner, or the arms that are tied, with the evidence against all that are out; or where it stands."""
+        """The winner or the tied arms, if it is decided, and all eliminations with their evidence."""
         tied = tuple(self.alive.tolist()) if self.tied else ()
         confidence = self.confidence()
         copeland = self._copeland() if confidence.in_doubt and self.eliminations is not None else ()
@@ -129,7 +144,7 @@ cdef class Learner:
 
     @property
     def evidence_against(self):
-        """The natural logarithm of the evidence against each arm; None where the rule keeps none."""
+        """The natural logarithm of the evidence against each arm. None if the elimination rule keeps no evidence."""
         return None if self.eliminations is None else self.eliminations.logarithms()
 
     @property
@@ -144,7 +159,7 @@ cdef class Learner:
     # Snapshots
 
     def snapshot(self):
-        """Everything the bandit knows, as bytes (npz): restored, it goes on exactly as this one would."""
+        """Serialise the whole state to bytes (npz). A restored bandit continues exactly as this one would."""
         self._check_made()
         generator = self._bit_generator.state
         header = {
@@ -167,23 +182,23 @@ cdef class Learner:
 
     @classmethod
     def restore(cls, data):
-        """The bandit of a snapshot. The base class knows every bandit of its registry, any other class its own."""
+        """Restore a bandit from a snapshot. A base class restores any bandit of its registry, a bandit only its own."""
         try:
             with np.load(io.BytesIO(data), allow_pickle=False) as file:
                 arrays = dict(file)
             header = json.loads(str(arrays.pop("header")))
             schema, name = header["schema"], header["bandit"]
         except Exception as error:
-            raise SnapshotError(f"not a rankduel snapshot, or a damaged one: {error}") from error
+            raise SnapshotError(f"this is not a rankduel snapshot, or it is damaged: {error}") from error
         if schema != SCHEMA:
-            raise SnapshotError(f"snapshot has schema {schema}, this version of rankduel reads {SCHEMA}")
+            raise SnapshotError(f"the snapshot has schema {schema}, but this version of rankduel reads schema {SCHEMA}")
         registry = cls._registry()
         if registry is not None:
             if str(name) not in registry:
-                raise SnapshotError(f"snapshot of an unknown bandit {name!r}: restore it with its own class")
+                raise SnapshotError(f"unknown bandit {name!r} in the snapshot; restore it with its own class")
             cls = registry[str(name)]
         elif cls.__name__ != name:
-            raise SnapshotError(f"snapshot of {name}, not of {cls.__name__}")
+            raise SnapshotError(f"this is a snapshot of {name}, expected {cls.__name__}")
         cdef Learner bandit
         try:
             n_arms, seed, parameters = header["n_arms"], header["seed"], header["parameters"]
@@ -193,14 +208,14 @@ cdef class Learner:
             bandit._take(header, arrays)
             bandit._stored = None
         except SnapshotError as error:
-            raise SnapshotError(f"snapshot of {name} does not fit: {error}") from error
+            raise SnapshotError(f"invalid snapshot of {name}: {error}") from error
         except Exception as error:
-            raise SnapshotError(f"snapshot of {name} does not fit: {error!r}") from error
+            raise SnapshotError(f"invalid snapshot of {name}: {error!r}") from error
         return bandit
 
     @classmethod
     def _registry(cls):
-        """The bandits that a base class can restore, by name; None for a class that is a bandit itself."""
+        """The bandits that a base class can restore, by name. None for a class that is a bandit itself."""
         return None
 
     def _take(self, header, arrays):
@@ -218,7 +233,7 @@ cdef class Learner:
             duel = self._unpack(packed)
             check_whole("the number of a pending duel", duel.number, 1, self.asked)
             if duel.number in self._pending:
-                raise SnapshotError(f"pending has duel {duel.number} twice")
+                raise SnapshotError(f"duel {duel.number} is pending twice")
             self._pending[duel.number] = duel
         self._load(arrays)
 
@@ -226,9 +241,10 @@ cdef class Learner:
         return check_whole("an arm of a pending duel", arm, 0, self.n_arms - 1)
 
     def _snapshot_rules(self, stored):
-        """What the state must be, as `snapshot_checks` says it, after the arrays were taken in; `stored` has them all.
+        """Yield the rules of `snapshot_checks` for the loaded state. `stored` has all arrays of the snapshot.
 
-        A bandit whose kernels trust its arrays yields more: of a subclass in Python, nothing is needed.
+        A bandit with compiled kernels overrides this and yields more rules, because its kernels trust the arrays. A
+        bandit in Python needs none.
         """
         for prefix, part in self._parts:
             for name, found, rule in part.snapshot_rules(self, stored):
@@ -237,7 +253,7 @@ cdef class Learner:
             yield "n_alive", self.n_alive, Equal(len(self.alive))
 
     def _state(self):
-        """The arrays of the state by name. A bandit with more than fixed arrays says how it is stored and loaded."""
+        """The arrays of the state by name. A bandit with other state overrides `_state` and `_load`."""
         return self._arrays if self.eliminations is None else {**self._arrays, **self.eliminations.more_state()}
 
     def _load(self, arrays):

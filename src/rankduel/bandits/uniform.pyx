@@ -1,4 +1,4 @@
-"""Uniform play: the floor under every other bandit."""
+"""Uniform: random duels, the baseline for every other bandit."""
 
 import numpy as np
 
@@ -11,21 +11,23 @@ from rankduel.randomness.draws cimport below
 
 
 cdef class Uniform(Eliminating):
-    """Play two different arms at random, whatever has been learnt: what every other bandit must beat.
+    """Play two different arms at random: the baseline that every other bandit must beat.
 
     Idea
-        None. Its champion, the arm with the best record, is the Borda winner in the long run.
+        Use it as a baseline, or when you want unbiased counts for all pairs. Outcomes do not influence the choice of
+        the duels. Its champion, the arm with the best win rate, converges to the Borda winner.
 
     Parameters
         n_arms: K, at least 1.
-        elimination: None: nobody is ever out. `Certified(delta)`: arms go on evidence, and those left are played.
-        seed: of the bandit's own random streams; None draws a fresh one.
+        elimination: with None, no arm is eliminated. Set it to `Certified(delta)` if you want to eliminate arms with a
+            guarantee. Then duels are drawn from the arms left.
+        seed: the seed of the bandit's random streams. None draws a fresh one.
 
     Cost
         O(1) time per duel, O(K) memory.
 
     Guarantee
-        None: regret is linear in T.
+        None. Regret is linear in T.
 
     References
         None.
@@ -42,7 +44,7 @@ cdef class Uniform(Eliminating):
         True
     """
 
-    cdef int64_t *left  # the arms in the race come first
+    cdef int64_t *left  # all arms, the n_alive arms that are left first
     cdef int64_t *won
     cdef int64_t *fought
 
@@ -84,6 +86,6 @@ cdef class Uniform(Eliminating):
 
     @property
     def champion(self):
-        """Of the arms left, the one with the best record so far."""
+        """The arm with the best win rate among those left."""
         alive = self.alive
         return int(alive[((self._arrays["won"] + 1) / (self._arrays["fought"] + 2))[alive].argmax()])

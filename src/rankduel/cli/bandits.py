@@ -13,9 +13,9 @@ def declare(add_parser: Callable[..., ArgumentParser]) -> None:
     """Add the command, which has no options."""
     parser = add_parser(
         "bandits",
-        help="list the bandits, with their parameters and defaults",
-        description="List the bandits, with their parameters and defaults, as --bandit takes them. The last ones play "
-        "sets of rankers that share a page: they are for `rankduel duel`.",
+        help="list the bandits with their parameters and defaults",
+        description="List the bandits with their parameters and defaults, as you write them for --bandit. The "
+        "last ones show more than two rankers per page and work with `rankduel duel` only.",
     )
     parser.set_defaults(run=_list)
 

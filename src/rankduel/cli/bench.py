@@ -13,11 +13,10 @@ from rankduel.lab.report import panel_tables
 __all__ = ["declare"]
 
 _DESCRIPTION = f"""\
-Run the experiment that a TOML file describes: any bandits, on any problems, with any parameters.
+Run your own experiment from a TOML file: any bandits, on any problems, with any parameters.
 
-In its shortest form, SPEC has four lines: problems = ["cycle2"], bandits = ["MergeDTS", "RMED1"], horizon = 1e6 and
-runs = 10. The paper's own specs are files of the same kind; docs/reproduction.md explains all keys. The experiments of
-docs/certified.md have names, for --list to tell.
+The shortest SPEC has four lines: problems = ["cycle2"], bandits = ["MergeDTS", "RMED1"], horizon = 1e6 and runs = 10.
+docs/reproduction.md explains all keys. The experiments of docs/certified.md are built in: --list prints their names.
 
 {OUTPUT_HELP}"""
 _EXAMPLES = """\
@@ -33,14 +32,16 @@ def declare(add_parser: Callable[..., ArgumentParser]) -> None:
     """Add the command and its options."""
     parser = add_parser(
         "bench",
-        help="run bandits x problems x parameters of your own, from a file",
+        help="run your own experiment from a TOML file",
         description=_DESCRIPTION,
         epilog=_EXAMPLES,
         formatter_class=RawDescriptionHelpFormatter,
     )
-    parser.add_argument("spec", metavar="SPEC", nargs="?", help="a TOML file, or a name of --list")
-    parser.add_argument("--list", action="store_true", help="list the experiments that have a name")
-    parser.add_argument("--scale", metavar="NAME", help="one of the spec's scales (default: its own horizon and runs)")
+    parser.add_argument(
+        "spec", metavar="SPEC", nargs="?", help="TOML file, or the name of a built-in experiment (see --list)"
+    )
+    parser.add_argument("--list", action="store_true", help="list the built-in experiments")
+    parser.add_argument("--scale", metavar="NAME", help="scale of the spec (default: its own horizon and runs)")
     add_spec_options(parser, out=Path("results/bench"))
     parser.set_defaults(run=partial(_bench, parser))
 
@@ -52,13 +53,13 @@ def _bench(parser: ArgumentParser, options: Namespace) -> int:
             print(f"{spec.name:20}{spec.title}\n{'':20}{spec.question}")
         return 0
     if options.spec is None:
-        parser.error(f"which experiment? A TOML file, or {', '.join(named)}")
+        parser.error(f"no experiment given; pass a TOML file, or one of {', '.join(named)}")
     try:
         spec = named.get(options.spec) or load_spec(options.spec)
     except ValueError as error:
         parser.error(str(error))
     if str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))  # for a bandit of the user's own
+        sys.path.insert(0, str(Path.cwd()))  # lets a spec name a bandit of your own, module:Class
     (study,), _ = run_specs(parser, options, [spec], options.scale)
     for table in panel_tables(study):
         print(f"{table.title}\n\n{table.markdown}")

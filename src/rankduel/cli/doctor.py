@@ -32,12 +32,12 @@ from rankduel.live.storage.sqlite import SqliteStorage
 __all__ = ["declare"]
 
 _DESCRIPTION = """\
-Look at versions, settings, storage, disk and clock, and say what is wrong and what to do about it. Each line is ok,
-warning or error; the exit code is 1 if there is an error. A storage that is in use can be looked at. For all that is in
-it, there is `rankduel storage verify`.
+Check versions, settings, storage, disk and clock. Each line is marked ok, warning or error, and says how to fix a
+problem. The exit code is 1 if there is an error. You can check a storage while it is in use. To check the data in it,
+run `rankduel storage verify`.
 """
 _SERVER_PACKAGES = ("msgspec", "starlette", "uvicorn")  # of the extra `server`
-_LOW_DISK_BYTES, _FULL_DISK_BYTES = 2e9, 2e8  # free: a warning, an error
+_LOW_DISK_BYTES, _FULL_DISK_BYTES = 2e9, 2e8  # free space below these is a warning, an error
 _SLOW_SYNC_SECONDS = 0.05
 _LARGE_WAL_BYTES = 1e9
 _NETWORK_FILE_SYSTEMS = ("nfs", "cifs", "smb", "9p", "fuse.sshfs", "afs", "ceph", "glusterfs", "lustre")
@@ -70,10 +70,12 @@ def _examine(options: Namespace) -> Iterator[Finding]:
         except (ValueError, OSError) as error:
             yield Finding("error", "settings", str(error))
             return
-        yield Finding("ok", "settings", f"{path} is read")
+        yield Finding("ok", "settings", f"{path} is valid")
     url = options.storage or config.storage
     if url is None:
-        yield Finding("error", "storage", f"none is named: use --storage URL, or rankduel init to make a {CONFIG}")
+        yield Finding(
+            "error", "storage", f"no storage given; pass --storage URL, or create a {CONFIG} with rankduel init"
+        )
     elif is_service(url):
         yield _service(url)
     else:
@@ -86,7 +88,11 @@ def _versions() -> Iterator[Finding]:
     yield Finding("ok", "versions", f"{main}, SQLite {sqlite3.sqlite_version}")
     absent = [package for package in _SERVER_PACKAGES if not _installed(package)]
     if absent:
-        yield Finding("warning", "service", f"no {', '.join(absent)}: to serve, pip install 'rankduel[server]'")
+        yield Finding(
+            "warning",
+            "service",
+            f"{', '.join(absent)} not installed; to run the service, pip install 'rankduel[server]'",
+        )
     else:
         yield Finding(
             "ok", "service", ", ".join(f"{package} {metadata.version(package)}" for package in _SERVER_PACKAGES)
@@ -106,22 +112,24 @@ def _service(url: str) -> Finding:
     try:
         names = names_at(url)
     except (StorageError, ValueError) as error:
-        return Finding("error", "service", f"{error}. Is it running, and is RANKDUEL_KEY a key that may read?")
+        return Finding(
+            "error", "service", f"{error}. Check that it is running, and that RANKDUEL_KEY is a key with the scope read"
+        )
     took = 1000 * (time.perf_counter() - began)
-    return Finding("ok", "service", f"{url} has {len(names)} tournaments, and answered in {took:.0f} ms")
+    return Finding("ok", "service", f"{url} has {len(names)} tournaments, answered in {took:.0f} ms")
 
 
 def _storage(url: str, config: Config) -> Iterator[Finding]:
     try:
         storage = storage_at(url, own=False)
     except (StorageError, ValueError, ImportError) as error:
-        yield Finding("error", "storage", f"{error}. Go back to a backup, or make a storage by rankduel init")
+        yield Finding("error", "storage", f"{error}. Restore a backup, or create a storage with rankduel init")
         return
     with closing(storage):
         try:
             yield from _tables(storage, config)
         except StorageError as error:
-            yield Finding("error", "storage", f"{error}. rankduel storage verify says more")
+            yield Finding("error", "storage", f"{error}. For details, run rankduel storage verify")
         if isinstance(storage, SqliteStorage):
             yield from _file(storage)
             yield from _disk(storage.path.parent)
@@ -140,7 +148,7 @@ def _checksums(storage: SqlStorage) -> Finding:
     ((setting,),) = storage.select("SELECT current_setting('data_checksums')")
     if setting == "on":
         return Finding("ok", "disk", "PostgreSQL has data checksums")
-    text = "PostgreSQL has no data checksums: damage of its disk may stay unnoticed. Stop it, and pg_checksums --enable"
+    text = "PostgreSQL has no data checksums, so disk damage may go unnoticed. Stop it, then run pg_checksums --enable"
     return Finding("warning", "disk", text)
 
 
@@ -148,20 +156,22 @@ def _keys(storage: Storage, config: Config) -> Finding:
     made = storage.keys()
     valid = sum(key.revoked is None for key in made)
     if valid:
-        return Finding("ok", "keys", f"{valid} are valid")
+        return Finding("ok", "keys", f"{valid} valid")
     if config.service.loopback:
-        return Finding("ok", "keys", "there are none: whoever is on this machine may do everything")
-    return Finding("error", "keys", f"there are none, so {config.service.host} is refused: rankduel keys create")
+        return Finding("ok", "keys", "no API keys; every process on this machine has full access")
+    return Finding(
+        "error", "keys", f"no API keys, so the service cannot listen on {config.service.host}; run rankduel keys create"
+    )
 
 
 def _times(storage: Storage, names: list[str]) -> Iterator[Finding]:
-    """Time never goes back in a journal: if the clock did, tournaments stand still."""
+    """Find duels in the future. Times in a journal never decrease, so tournaments stall if the clock was set back."""
     for name in names:
         latest = max((row.issued for row in storage.duels(name, 1)), default=0.0)
         ahead = latest - time.time()
         if ahead > 1:
             yield Finding(
-                "warning", "clock", f"the last duel of {name!r} is {ahead:.0f} s in the future: set the clock"
+                "warning", "clock", f"the last duel of {name!r} is {ahead:.0f} s in the future; set the clock"
             )
 
 
@@ -169,37 +179,45 @@ def _file(storage: SqliteStorage) -> Iterator[Finding]:
     path = storage.path
     ((mode,),) = storage.select("PRAGMA journal_mode")
     if mode != "wal":
-        yield Finding("error", "storage", f"its journal mode is {mode}, not wal: another program has changed it")
+        yield Finding(
+            "error",
+            "storage",
+            f"the journal mode must be wal, got {mode}; another program changed it, set it back",
+        )
     rights = path.stat().st_mode & 0o777
     if rights & 0o077:
-        yield Finding("warning", "storage", f"others may read {path}, and the secret in it: chmod 600 {path}")
+        yield Finding("warning", "storage", f"other users can read {path} and the secrets in it; run chmod 600 {path}")
     if not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
-        yield Finding("error", "storage", f"{path} or its folder cannot be written by this user")
+        yield Finding("error", "storage", f"this user cannot write {path} or its folder; change their permissions")
     log = Path(f"{path}-wal")
     if log.exists() and log.stat().st_size > _LARGE_WAL_BYTES:
         size = log.stat().st_size / 1e9
-        yield Finding("warning", "storage", f"its log has {size:.1f} GB: does some program read it for hours?")
+        yield Finding(
+            "warning",
+            "storage",
+            f"the write-ahead log has {size:.1f} GB; look for a program that keeps the file open for reading",
+        )
 
 
 def _disk(folder: Path) -> Iterator[Finding]:
     kind = _file_system(folder)
     if kind is not None and kind.startswith(_NETWORK_FILE_SYSTEMS):
-        yield Finding("error", "disk", f"{folder} is on {kind}, whose locks cannot be trusted: use a local disk")
+        yield Finding("error", "disk", f"{folder} is on {kind}, where file locks are unreliable; use a local disk")
     free = shutil.disk_usage(folder).free
     level = "error" if free < _FULL_DISK_BYTES else "warning" if free < _LOW_DISK_BYTES else "ok"
-    yield Finding(level, "disk", f"{free / 1e9:.1f} GB are free" + ("" if level == "ok" else ": free some space"))
+    yield Finding(level, "disk", f"{free / 1e9:.1f} GB free" + ("" if level == "ok" else "; free some space"))
     try:
         seconds = _sync_time(folder)
     except OSError as error:
-        yield Finding("error", "disk", f"{folder} cannot be written: {error.strerror}")
+        yield Finding("error", "disk", f"cannot write to {folder}: {error.strerror}")
         return
     text = f"a sync takes {1000 * seconds:.1f} ms"
-    slow = ": each tell waits for one, so use a faster disk" if seconds > _SLOW_SYNC_SECONDS else ""
+    slow = "; each tell waits for one, so use a faster disk" if seconds > _SLOW_SYNC_SECONDS else ""
     yield Finding("warning" if slow else "ok", "disk", text + slow)
 
 
 def _sync_time(folder: Path) -> float:
-    """The median of ten."""
+    """Median time of ten fsync calls, in seconds."""
     times = []
     with tempfile.NamedTemporaryFile(dir=folder, prefix=".rankduel-doctor-") as file:
         for _ in range(10):
@@ -212,7 +230,7 @@ def _sync_time(folder: Path) -> float:
 
 
 def _file_system(folder: Path) -> str | None:
-    """Its kind, where the system tells."""
+    """Type of the file system of a folder, or None if the system does not say."""
     try:
         lines = Path("/proc/self/mounts").read_text().splitlines()
     except OSError:
@@ -228,5 +246,5 @@ def _clock() -> Finding:
         return Finding("ok", "clock", now)
     state = ctypes.CDLL(None).adjtimex(ctypes.create_string_buffer(512))
     if state == _CLOCK_UNSYNCED:
-        return Finding("warning", "clock", f"{now}, and nothing keeps it right: run an NTP client, such as chrony")
-    return Finding("ok", "clock", f"{now}, kept right")
+        return Finding("warning", "clock", f"{now}, not synchronised; run an NTP client such as chrony")
+    return Finding("ok", "clock", f"{now}, synchronised")

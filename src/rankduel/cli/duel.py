@@ -1,4 +1,4 @@
-"""`rankduel duel`: play bandits online, on searches of simulated users."""
+"""`rankduel duel`: compare bandits online, on searches of simulated users."""
 
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable
@@ -15,9 +15,9 @@ __all__ = ["declare"]
 
 MANY = " and ".join(", ".join(MULTI_REGISTRY).rsplit(", ", 1))
 _DESCRIPTION = f"""\
-Play bandits online: users search, see the interleaved lists of the two rankers that a bandit has chosen, and click.
-{MANY} choose more than two rankers, which share a page by --multileaving.
-Reported are clicks@k and NDCG@k of the lists that users saw; regret too, if --preferences says who truly beats whom.
+Compare bandits online. Simulated users search, see the interleaved lists of the two rankers that a bandit chose, and
+click. {MANY} choose more than two rankers, which share a page by --multileaving.
+The results are clicks@k and NDCG@k of the lists that users saw. With --preferences, they include regret.
 
 {DATA}
 {OUTPUT_HELP}"""
@@ -33,14 +33,17 @@ def declare(add_parser: Callable[..., ArgumentParser]) -> None:
     """Add the command and its options."""
     parser = add_parser(
         "duel",
-        help="play bandits online, on searches of simulated users",
+        help="compare bandits on searches of simulated users",
         description=_DESCRIPTION,
         epilog=_EXAMPLES,
         formatter_class=RawDescriptionHelpFormatter,
     )
     add_world_options(parser)
     parser.add_argument(
-        "--preferences", type=Path, metavar="FILE", help="the true preferences, to tell regret and the best ranker"
+        "--preferences",
+        type=Path,
+        metavar="FILE",
+        help="matrix of the true preferences, needed to report regret and the best ranker",
     )
     add_run_options(parser, runs=5)
     parser.set_defaults(run=partial(_duel, parser))
@@ -49,6 +52,8 @@ def declare(add_parser: Callable[..., ArgumentParser]) -> None:
 def _duel(parser: ArgumentParser, options: Namespace) -> int:
     try:
         truth = None if options.preferences is None else PreferenceMatrix.load(options.preferences)
+        if truth is not None and truth.condorcet_winner is None:
+            parser.error(f"{options.preferences} has no Condorcet winner, which regret needs; omit --preferences")
         name, world = load_world(parser, options, truth)
         experiment = make_experiment(options, name, world)
     except (ValueError, ArithmeticError, MemoryError) as error:

@@ -15,10 +15,10 @@ from rankduel.service.auth.keys import SCOPES, new_key
 __all__ = ["declare"]
 
 _DESCRIPTION = """\
-Make, list and revoke the API keys of a service. They are in its storage, so this is done where the storage is; a
-service that runs knows of it after a second.
+Create, list and revoke the API keys of a service. Keys are stored in its storage, so run this command on a machine that
+can open the storage. A running service notices a change after one second.
 
-Scopes: ask (duels), tell (outcomes and pages), ingest (events), read (standings), admin (everything).
+Scopes: ask (duels), tell (outcomes and pages), ingest (events), read (leaderboard and reports), admin (everything).
 """
 _EXAMPLES = """\
 examples:
@@ -32,19 +32,21 @@ def declare(add_parser: Callable[..., ArgumentParser]) -> None:
     """Add the command and its options."""
     parser = add_parser(
         "keys",
-        help="make, list and revoke API keys",
+        help="create, list and revoke API keys",
         description=_DESCRIPTION,
         epilog=_EXAMPLES,
         formatter_class=RawDescriptionHelpFormatter,
     )
     actions = parser.add_subparsers(metavar="ACTION", required=True)
-    create = actions.add_parser("create", help="make a key, and print it: it is shown only once")
-    create.add_argument("name", metavar="NAME", help="who will have it, for the journal")
-    create.add_argument("--scope", action="append", choices=SCOPES, required=True, help="what for; may be repeated")
-    show = actions.add_parser("list", help="the keys, without their secrets")
-    show.add_argument("--json", action="store_true", help="as JSON")
-    revoke = actions.add_parser("revoke", help="end a key")
-    revoke.add_argument("id", metavar="ID", help="as in the list: the part between the first two _ of a key")
+    create = actions.add_parser("create", help="create a key and print it once")
+    create.add_argument("name", metavar="NAME", help="name of the key, recorded in the journal")
+    create.add_argument(
+        "--scope", action="append", choices=SCOPES, required=True, help="scope of the key; may be repeated"
+    )
+    show = actions.add_parser("list", help="list the keys without their secrets")
+    show.add_argument("--json", action="store_true", help="print JSON")
+    revoke = actions.add_parser("revoke", help="revoke a key")
+    revoke.add_argument("id", metavar="ID", help="id of the key, as listed: the part between its first two underscores")
     for action, run in ((create, _create), (show, _list), (revoke, _revoke)):
         add_storage_options(action, services=False)
         action.set_defaults(run=partial(_run, action, run))
@@ -53,11 +55,11 @@ def declare(add_parser: Callable[..., ArgumentParser]) -> None:
 def _run(parser: ArgumentParser, act: Callable[[Storage, Namespace], int], options: Namespace) -> int:
     url = storage_url(parser, options)
     if is_service(url):
-        parser.error(f"keys are made where the storage is, not over {url}")
+        parser.error(f"--storage must be a storage such as sqlite:///duels.db, got the service {url}")
     try:
         with closing(storage_at(url, own=False)) as storage:
             return act(storage, options)
-    except (ValueError, ImportError) as error:  # ImportError: an extra is not installed
+    except (ValueError, ImportError) as error:  # ImportError: a missing extra
         parser.error(str(error))
 
 
@@ -76,12 +78,12 @@ def _list(storage: Storage, options: Namespace) -> int:
     lines = [
         (key.id, key.name, key.scopes, date(key.created), date(key.revoked) if key.revoked else "-") for key in keys
     ]
-    print(table(("id", "name", "scopes", "made", "revoked"), lines), end="")
+    print(table(("id", "name", "scopes", "created", "revoked"), lines), end="")
     return 0
 
 
 def _revoke(storage: Storage, options: Namespace) -> int:
     if not storage.revoke_key(options.id, time()):
-        raise ValueError(f"no key {options.id!r} that is valid: see rankduel keys list")
+        raise ValueError(f"no valid key has the id {options.id!r}; run rankduel keys list")
     print(f"revoked {options.id}")
     return 0

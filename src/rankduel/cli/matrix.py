@@ -1,4 +1,4 @@
-"""`rankduel matrix`: estimate who beats whom, from simulated clicks."""
+"""`rankduel matrix`: estimate a preference matrix from simulated clicks."""
 
 import json
 import os
@@ -18,16 +18,17 @@ from rankduel.lab import Estimate, Estimation
 __all__ = ["declare"]
 
 _DESCRIPTION = f"""\
-Estimate the preference matrix of a collection's rankers: how often each beats each other one, when their lists are
-interleaved and simulated users click.
+Estimate the preference matrix of the rankers of a collection. Entry i, j is the probability that ranker i beats ranker
+j when their lists are interleaved and simulated users click.
 
 {DATA}
-A duel without a winner is half a win for each, and queries are stratified; --faithful does as the matrices published
-with MergeDTS instead: a coin decides, queries are drawn independently, and counts begin at one win each.
+By default, a tied duel counts as half a win for both rankers, and queries are stratified. With --faithful, the estimate
+follows the matrices published with MergeDTS: a coin flip decides ties, queries are drawn independently, and each count
+starts at one win.
 
-The matrix goes to FILE, as npz that `rankduel simulate` reads, and a summary to stdout. What is counted is kept beside
-it in FILE.KEY.part, so that the same command goes on after Ctrl-C or a crash. The numbers depend on the seed, not on
-the number of jobs.
+The matrix is saved to FILE, in the npz format that `rankduel simulate` reads. A summary goes to stdout. Intermediate
+counts are saved to FILE.KEY.part, so the same command continues after Ctrl-C or a crash. The numbers depend on the
+seed, not on the number of jobs.
 """
 _EXAMPLES = """\
 examples:
@@ -42,29 +43,51 @@ def declare(add_parser: Callable[..., ArgumentParser]) -> None:
     """Add the command and its options."""
     parser = add_parser(
         "matrix",
-        help="estimate who beats whom among a collection's rankers",
+        help="estimate the preference matrix of the rankers of a collection",
         description=_DESCRIPTION,
         epilog=_EXAMPLES,
         formatter_class=RawDescriptionHelpFormatter,
     )
     add_world_options(parser)
     option = parser.add_argument
-    option("--duels", type=whole(1), default=400_000, metavar="N", help="of each pair of rankers (default: 400,000)")
-    option("--faithful", action="store_true", help="as the published matrices: coins, independent queries, +1 / +2")
     option(
-        "--jobs", type=whole(1), default=os.cpu_count() or 1, metavar="N", help="threads (default: one for each core)"
+        "--duels",
+        type=whole(1),
+        default=400_000,
+        metavar="N",
+        help="number of duels per pair of rankers (default: 400,000)",
     )
-    option("--seed", type=whole(0), default=0, metavar="S", help="same seed, same numbers (default: 0)")
+    option(
+        "--faithful",
+        action="store_true",
+        help="method of the published matrices: coin flips for ties, independent queries, +1 / +2",
+    )
+    option(
+        "--jobs",
+        type=whole(1),
+        default=os.cpu_count() or 1,
+        metavar="N",
+        help="number of threads (default: one per core)",
+    )
+    option(
+        "--seed",
+        type=whole(0),
+        default=0,
+        metavar="S",
+        help="random seed; the same seed gives the same numbers (default: 0)",
+    )
     default = Path("preferences.npz")
-    option("-o", "--out", type=Path, default=default, metavar="FILE", help=f"the matrix, as npz (default: {default})")
-    option("--format", choices=("text", "json"), default="text", help="of the summary (default: text)")
+    option(
+        "-o", "--out", type=Path, default=default, metavar="FILE", help=f"npz file for the matrix (default: {default})"
+    )
+    option("--format", choices=("text", "json"), default="text", help="format of the summary (default: text)")
     parser.set_defaults(run=partial(_matrix, parser))
 
 
 def _matrix(parser: ArgumentParser, options: Namespace) -> int:
     if options.out.suffix != ".npz":
-        parser.error(f"--out is an npz file, got {options.out}")
-    options.out.parent.mkdir(parents=True, exist_ok=True)  # an impossible one is found out before the work
+        parser.error(f"--out must end in .npz, got {options.out}")
+    options.out.parent.mkdir(parents=True, exist_ok=True)  # fail before the work, not after it
     name, world = load_world(parser, options)
     try:
         estimation = Estimation(world, duels=options.duels, faithful=options.faithful, seed=options.seed)
@@ -80,8 +103,8 @@ def _matrix(parser: ArgumentParser, options: Namespace) -> int:
         part.unlink(missing_ok=True)
     except KeyboardInterrupt:
         print(
-            f"interrupted: what is counted is kept in {part}\n"
-            f"to go on, run the same command again: rankduel {shlex.join(options.arguments)}",
+            f"interrupted: the counts so far are saved in {part}\n"
+            f"to continue, run the same command again: rankduel {shlex.join(options.arguments)}",
             file=sys.stderr,
         )
         raise
@@ -96,8 +119,8 @@ def _text(name: str, estimate: Estimate) -> str:
     pairs = summary.n_arms * (summary.n_arms - 1) // 2
     decided = (estimate.wins + estimate.wins.T).sum() / 2 / (pairs * estimate.duels)
     lines = [
-        f"{name}: {summary.n_arms} rankers, {estimate.duels:,} duels of each of {pairs:,} pairs, "
-        f"{count(pairs * estimate.duels)} in all"
+        f"{name}: {summary.n_arms} rankers, {estimate.duels:,} duels for each of {pairs:,} pairs, "
+        f"{count(pairs * estimate.duels)} duels in total"
     ]
     if summary.condorcet_winner is None or summary.smallest_gap is None:
         best = ", ".join(_called(arm, names) for arm in summary.copeland_winners)
@@ -106,7 +129,7 @@ def _text(name: str, estimate: Estimate) -> str:
         gap = summary.smallest_gap
         rival = int(estimate.matrix.gaps.argsort()[1])
         error = errors[summary.condorcet_winner, rival]
-        sure = "" if gap > 2 * error else ", so it is not sure"
+        sure = "" if gap > 2 * error else " (not significant)"
         lines.append(f"Condorcet winner:  {_called(summary.condorcet_winner, names)}")
         lines.append(f"smallest gap:      {gap:.5f} over {_called(rival, names)}, standard error {error:.5f}{sure}")
     lines += [
@@ -115,7 +138,7 @@ def _text(name: str, estimate: Estimate) -> str:
         f"duplicates:        {_groups(summary.duplicates, names)}",
         f"standard error:    at most {errors.max():.5f} in any entry",
     ]
-    if not estimate.faithful:  # else a coin decides the rest
+    if not estimate.faithful:  # with --faithful, a coin flip decides the others
         lines.append(f"decided by clicks: {100 * decided:.1f} % of the duels")
     return "\n".join(lines)
 
@@ -128,7 +151,7 @@ def _groups(groups: tuple[tuple[int, ...], ...], names: tuple[str, ...]) -> str:
     if not groups:
         return "none"
     shown = "; ".join(" = ".join(_called(arm, names) for arm in group) for group in groups[:5])
-    return shown if len(groups) <= 5 else f"{shown}; and {len(groups) - 5} groups more"
+    return shown if len(groups) <= 5 else f"{shown}; and {len(groups) - 5} more groups"
 
 
 def _json(estimate: Estimate, path: Path) -> str:

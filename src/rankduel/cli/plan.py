@@ -1,4 +1,4 @@
-"""`rankduel plan`: before a live tournament, how long it will take and what it will cost."""
+"""`rankduel plan`: estimate duration and cost of a live tournament by simulation."""
 
 import csv
 import io
@@ -19,14 +19,14 @@ from rankduel.lab.forecast import DEFAULT, Forecast, plan
 __all__ = ["declare"]
 
 _DESCRIPTION = """\
-How long will a live tournament take, what will it cost users, and how often does the best ranker win? By simulation: on
-web searches of so many rankers that are made up, or on a problem of yours, a matrix file or a named one.
+Estimate how long a live tournament takes, how much it costs your users, and how often the best ranker wins.
 
-With --delay, the same runs are also played without it, which tells its price. Delays are in duels: half an hour at
-200,000 duels a day is 4,167.
+The estimate is a simulation, on synthetic web searches with K rankers, or on your own problem: a matrix file or a named
+problem. With --delay, the same runs are also simulated without the delay, to show its cost. Delays are in duels: half
+an hour at 200,000 duels a day is 4,167 duels.
 
-The table, JSON or CSV goes to stdout, all else to stderr. Finished runs are kept in DIR/runs at once: after Ctrl-C, or
-with more runs, the same command computes only what is missing.
+The table, JSON or CSV goes to stdout, messages go to stderr. Finished runs are stored in DIR/runs at once. After
+Ctrl-C, or with more runs, the same command computes only the missing ones.
 """
 _EXAMPLES = """\
 examples:
@@ -40,39 +40,59 @@ def declare(add_parser: Callable[..., ArgumentParser]) -> None:
     """Add the command and its options."""
     parser = add_parser(
         "plan",
-        help="tell how long a live tournament will take and what it will cost",
+        help="estimate duration and cost of a live tournament",
         description=_DESCRIPTION,
         epilog=_EXAMPLES,
         formatter_class=RawDescriptionHelpFormatter,
     )
     option = parser.add_argument
-    option("--rankers", type=whole(2), metavar="K", help="how many there are")
-    option("--problem", metavar="PROBLEM", help="a matrix file or a named problem, instead of made-up searches")
-    option("--bandit", default=DEFAULT, metavar="SPEC", help=f"who plays (default: {DEFAULT})")
+    option("--rankers", type=whole(2), metavar="K", help="number of rankers")
+    option("--problem", metavar="PROBLEM", help="matrix file or named problem, instead of synthetic web searches")
+    option("--bandit", default=DEFAULT, metavar="SPEC", help=f"bandit (default: {DEFAULT})")
     option(
         "--delta",
         type=float,
         default=0.05,
         metavar="P",
-        help="the chance to lose the best ranker, for a bandit with that option (default: 0.05)",
+        help="maximum probability of eliminating the best ranker, for bandits with that option (default: 0.05)",
     )
-    option("--daily", type=whole(1), default=200_000, metavar="N", help="duels a day (default: 200,000)")
-    option("--deadline", type=float, default=30, metavar="DAYS", help="how likely is an end by then? (default: 30)")
-    option("--delay", metavar="LAW", help='how late outcomes come, as in "Geometric(mean=4000)" (default: at once)')
-    option("--runs", type=whole(1), default=100, metavar="N", help="runs (default: 100)")
-    option("--horizon", type=whole(1), default=10**8, metavar="T", help="duels until a run is given up (default: 1e8)")
+    option("--daily", type=whole(1), default=200_000, metavar="N", help="number of duels per day (default: 200,000)")
     option(
-        "--jobs", type=whole(1), default=os.cpu_count() or 1, metavar="N", help="threads (default: one for each core)"
+        "--deadline",
+        type=float,
+        default=30,
+        metavar="DAYS",
+        help="days within which you need a decision; its probability is reported (default: 30)",
     )
-    option("--seed", type=whole(0), default=0, metavar="S", help="same seed, same numbers (default: 0)")
-    option("--out", type=Path, default=Path("results"), metavar="DIR", help="where runs are kept (default: results)")
-    option("--format", choices=_FORMATS, default="table", help="of what is printed (default: table)")
+    option("--delay", metavar="LAW", help='delay of outcomes in duels, as in "Geometric(mean=4000)" (default: none)')
+    option("--runs", type=whole(1), default=100, metavar="N", help="number of runs (default: 100)")
+    option(
+        "--horizon", type=whole(1), default=10**8, metavar="T", help="maximum number of duels in a run (default: 1e8)"
+    )
+    option(
+        "--jobs",
+        type=whole(1),
+        default=os.cpu_count() or 1,
+        metavar="N",
+        help="number of threads (default: one per core)",
+    )
+    option(
+        "--seed",
+        type=whole(0),
+        default=0,
+        metavar="S",
+        help="random seed; the same seed gives the same numbers (default: 0)",
+    )
+    option(
+        "--out", type=Path, default=Path("results"), metavar="DIR", help="folder for finished runs (default: results)"
+    )
+    option("--format", choices=_FORMATS, default="table", help="output format (default: table)")
     parser.set_defaults(run=partial(_plan, parser))
 
 
 def _plan(parser: ArgumentParser, options: Namespace) -> int:
     if options.rankers is None and options.problem is None:
-        parser.error("how many rankers? --rankers K, or --problem PROBLEM")
+        parser.error("no rankers given; pass --rankers K or --problem PROBLEM")
     try:
         with show_progress() as show:
             forecast = plan(
@@ -94,8 +114,8 @@ def _plan(parser: ArgumentParser, options: Namespace) -> int:
         parser.error(str(error))
     except KeyboardInterrupt:
         print(
-            f"interrupted: finished runs are kept in {options.out}\n"
-            f"to go on, run the same command again: rankduel {shlex.join(options.arguments)}",
+            f"interrupted: finished runs are stored in {options.out}\n"
+            f"to continue, run the same command again: rankduel {shlex.join(options.arguments)}",
             file=sys.stderr,
         )
         raise

@@ -14,8 +14,8 @@ def declare(add_parser: Callable[..., ArgumentParser]) -> None:
     """Add the command, which has no options."""
     parser = add_parser(
         "problems",
-        help="list the named problems, with their options and defaults",
-        description="List the named problems, with their options and defaults. A matrix file is a problem, too.",
+        help="list the named problems with their options and defaults",
+        description="List the named problems with their options and defaults. A matrix file is a problem, too.",
     )
     parser.set_defaults(run=_list)
 

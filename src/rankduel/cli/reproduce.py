@@ -1,4 +1,4 @@
-"""`rankduel reproduce`: the MergeDTS paper from one command, with a verdict on each of its claims."""
+"""`rankduel reproduce`: run the experiments of the MergeDTS paper and judge its claims."""
 
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections import Counter
@@ -13,12 +13,12 @@ from rankduel.lab.specs import SCALES
 __all__ = ["declare"]
 
 _DESCRIPTION = f"""\
-Repeat the experiments of the MergeDTS paper (Li et al., 2020), and judge its claims by what comes out.
+Repeat the experiments of the MergeDTS paper (Li et al., 2020) and judge its claims by the results.
 
-QUESTION is rq1 to rq7, theory, or all. Scales: smoke takes seconds and only shows that everything runs; small answers
-what can be answered within 15 minutes on two cores; paper has the paper's horizons and runs, and takes hours.
-The claims with their verdicts go to stdout. Claims on data that is not in FOLDER are played on stand-ins of the same
-size and structure, and are not judged.
+QUESTION is rq1 to rq7, theory, or all. Scale smoke takes seconds and only checks that everything runs. Scale small
+takes up to 15 minutes on two cores and judges the claims that need no longer runs. Scale paper uses the horizons and
+runs of the paper and takes hours. The claims with their verdicts go to stdout. Without the data set of a claim in
+FOLDER, its experiment runs on a synthetic stand-in of the same size and structure, and the claim is not judged.
 
 {OUTPUT_HELP}"""
 _EXAMPLES = """\
@@ -33,7 +33,7 @@ def declare(add_parser: Callable[..., ArgumentParser]) -> None:
     """Add the command and its options."""
     parser = add_parser(
         "reproduce",
-        help="repeat the paper's experiments and judge its claims",
+        help="repeat the experiments of the paper and judge its claims",
         description=_DESCRIPTION,
         epilog=_EXAMPLES,
         formatter_class=RawDescriptionHelpFormatter,
@@ -41,7 +41,7 @@ def declare(add_parser: Callable[..., ArgumentParser]) -> None:
     option = parser.add_argument
     option("questions", metavar="QUESTION", nargs="*", help="rq1 ... rq7, theory, or all")
     option("--list", action="store_true", help="list the questions")
-    option("--scale", choices=SCALES, default="small", help="how long and how often (default: small)")
+    option("--scale", choices=SCALES, default="small", help="horizon and number of runs (default: small)")
     add_spec_options(parser, out=Path("results/reproduce"))
     parser.set_defaults(run=partial(_reproduce, parser))
 
@@ -53,10 +53,10 @@ def _reproduce(parser: ArgumentParser, options: Namespace) -> int:
             print(f"{spec.name:8}{spec.title} ({spec.where})\n{'':8}{spec.question}")
         return 0
     if not options.questions:
-        parser.error(f"which question? {', '.join(specs)}, or all")
+        parser.error(f"no question given; pass {', '.join(specs)}, or all")
     for question in options.questions:
         if question not in (*specs, "all"):
-            parser.error(f"no question {question!r}, expected {', '.join(specs)}, or all")
+            parser.error(f"unknown question {question!r}; expected {', '.join(specs)}, or all")
     wanted = list(specs) if "all" in options.questions else list(dict.fromkeys(options.questions))
     _, report = run_specs(parser, options, [specs[name] for name in wanted], options.scale)
     print(_verdicts(report.claims), end="", flush=True)

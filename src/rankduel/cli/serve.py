@@ -1,4 +1,4 @@
-"""`rankduel serve`: the HTTP service."""
+"""`rankduel serve`: run the HTTP service."""
 
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable
@@ -11,11 +11,11 @@ from rankduel.cli.shared.storage_option import add_storage_options, is_service, 
 __all__ = ["declare"]
 
 _DESCRIPTION = """\
-Serve the tournaments of a storage over HTTP, until SIGTERM or Ctrl-C. What was acknowledged is durable at any moment.
+Serve the tournaments of a storage over HTTP, until SIGTERM or Ctrl-C. Everything acknowledged is durable.
 
-On the address of this machine itself (127.0.0.1, the default) no key is needed until one is made. Another address is
-refused without an API key: make one by `rankduel init` or `rankduel keys create`. Options come before the settings of
-rankduel.toml. docs/operations.md tells how to run it behind a proxy.
+On the loopback address (127.0.0.1, the default), requests need no API key until you create one. To listen on any other
+address, create a key first, with `rankduel init` or `rankduel keys create`. Options override the settings of
+rankduel.toml. docs/operations.md explains how to run the service behind a proxy.
 """
 _EXAMPLES = """\
 examples:
@@ -35,26 +35,33 @@ def declare(add_parser: Callable[..., ArgumentParser]) -> None:
         formatter_class=RawDescriptionHelpFormatter,
     )
     add_storage_options(parser, services=False)
-    parser.add_argument("--host", metavar="ADDRESS", help="the address to listen to (default: 127.0.0.1)")
-    parser.add_argument("--port", type=whole(0), metavar="N", help="where to listen; 0 is any free one (default: 8080)")
-    parser.add_argument("--processes", type=whole(1), metavar="N", help="how many; more than one needs PostgreSQL")
+    parser.add_argument("--host", metavar="ADDRESS", help="address to listen on (default: 127.0.0.1)")
+    parser.add_argument(
+        "--port", type=whole(0), metavar="N", help="port to listen on; 0 chooses a free port (default: 8080)"
+    )
+    parser.add_argument(
+        "--processes",
+        type=whole(1),
+        metavar="N",
+        help="number of server processes; more than one needs PostgreSQL (default: 1)",
+    )
     parser.set_defaults(run=partial(_serve, parser))
 
 
 def _serve(parser: ArgumentParser, options: Namespace) -> int:
     try:
-        from rankduel.service import serve  # noqa: PLC0415 - not of the core
+        from rankduel.service import serve  # noqa: PLC0415 - needs the extra `server`
     except ModuleNotFoundError as error:
-        parser.error(f"no module {error.name!r}: the service needs the extra `server`, pip install 'rankduel[server]'")
+        parser.error(f"no module {error.name!r}; the service needs the extra `server`: pip install 'rankduel[server]'")
     config = load_config(parser, options)
     storage = options.storage or config.storage
     if storage is None:
-        parser.error("which storage? --storage URL, or a rankduel.toml (rankduel init makes one)")
+        parser.error("no storage given; pass --storage URL, or create a rankduel.toml with rankduel init")
     if is_service(storage):
-        parser.error(f"{storage} is a service already: a service needs a storage, as sqlite:///duels.db")
+        parser.error(f"--storage must be a storage such as sqlite:///duels.db, got the service {storage}")
     given = {name: value for name in ("host", "port", "processes") if (value := getattr(options, name)) is not None}
     try:
         serve(storage, **asdict(config.service) | given)
-    except (ValueError, ImportError) as error:  # ImportError: an extra is not installed
+    except (ValueError, ImportError) as error:  # ImportError: a missing extra
         parser.error(str(error))
     return 0

@@ -1,4 +1,4 @@
-"""`rankduel simulate`: play bandits on a problem, many times, and compare their regret."""
+"""`rankduel simulate`: run bandits on a problem and compare their regret."""
 
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable
@@ -12,10 +12,10 @@ from rankduel.preferences import Kind
 __all__ = ["declare"]
 
 _DESCRIPTION = f"""\
-Play bandits on a problem, many times, and compare their regret.
+Compare bandits on a problem: play each of them in many runs and report its regret.
 
-PROBLEM is a matrix file (text, csv, npy or npz, gzipped or not) or a named problem (see `rankduel problems`), with
-options as in "bradley_terry(n_arms=100, seed=3)". Bandits have options too (see `rankduel bandits`).
+PROBLEM is a matrix file (text, csv, npy or npz, optionally gzipped) or a named problem. Write options in parentheses:
+"bradley_terry(n_arms=100, seed=3)". `rankduel problems` and `rankduel bandits` list names and options.
 
 {OUTPUT_HELP}"""
 _EXAMPLES = """\
@@ -31,15 +31,15 @@ def declare(add_parser: Callable[..., ArgumentParser]) -> None:
     """Add the command and its options."""
     parser = add_parser(
         "simulate",
-        help="play bandits on a problem and compare their regret",
+        help="compare bandits on a problem by their regret",
         description=_DESCRIPTION,
         epilog=_EXAMPLES,
         formatter_class=RawDescriptionHelpFormatter,
     )
-    parser.add_argument("problem", metavar="PROBLEM", help="a matrix file or a named problem")
+    parser.add_argument("problem", metavar="PROBLEM", help="matrix file or named problem")
     add_run_options(parser, runs=10)
     parser.add_argument(
-        "--regret", choices=get_args(Kind), default="average", help="what a duel costs (default: the paper's average)"
+        "--regret", choices=get_args(Kind), default="average", help="kind of regret (default: average, as in the paper)"
     )
     parser.set_defaults(run=partial(_simulate, parser))
 
@@ -56,7 +56,7 @@ def _experiment(parser: ArgumentParser, options: Namespace) -> Experiment:
         name, problem = problem_from(options.problem)
         if options.regret != "copeland" and problem.condorcet_winner is None:
             parser.error(
-                f"{name} has no Condorcet winner, and {options.regret} regret needs one: use --regret copeland"
+                f"{name} has no Condorcet winner, which --regret {options.regret} needs; use --regret copeland"
             )
         return make_experiment(options, name, problem, options.regret)
     except (ValueError, ArithmeticError, MemoryError) as error:

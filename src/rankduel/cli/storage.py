@@ -17,14 +17,17 @@ from rankduel.live.admin.verify import verify
 __all__ = ["declare"]
 
 _DESCRIPTION = """\
-Care of a storage.
+Back up, verify, repair or upgrade a storage.
 
-backup copies a SQLite storage while it is in use: the copy is the storage as it was at one moment, checked and durable.
-verify looks at everything, also while it is in use: the pages of the file, journals without a gap, replayed state and
-newest snapshot the same, duels as the journal has them; exit code 1 if something is wrong. With --repair, events that
-cannot be replayed are set aside first, each with an entry in the audit log: stop the service and make a backup before.
-upgrade brings a storage of
-an older version to this one, which nothing else ever does; stop the service and make a backup before.
+backup copies a SQLite storage, even while it is in use. The copy is consistent, verified and synced to disk.
+
+verify checks a storage, even while it is in use: the pages of the file, gaps in journals, the newest snapshot against
+the replayed state, and the duels against the journal. The exit code is 1 if it finds an error. With --repair, events
+that cannot be replayed are set aside first, each with an entry in the audit log.
+
+upgrade migrates the schema of an older version to this version. No other command does that.
+
+Stop the service and make a backup before you repair or upgrade.
 """
 _EXAMPLES = """\
 examples:
@@ -39,17 +42,19 @@ def declare(add_parser: Callable[..., ArgumentParser]) -> None:
     """Add the command and its options."""
     parser = add_parser(
         "storage",
-        help="back up, verify or upgrade a storage",
+        help="back up, verify, repair or upgrade a storage",
         description=_DESCRIPTION,
         epilog=_EXAMPLES,
         formatter_class=RawDescriptionHelpFormatter,
     )
     actions = parser.add_subparsers(metavar="ACTION", required=True)
-    copy = actions.add_parser("backup", help="copy a SQLite storage, in use or not")
-    copy.add_argument("file", type=Path, metavar="FILE", help="the copy; nothing is overwritten")
-    check = actions.add_parser("verify", help="look whether everything is as it should be")
+    copy = actions.add_parser("backup", help="copy a SQLite storage, even while it is in use")
+    copy.add_argument(
+        "file", type=Path, metavar="FILE", help="new file for the copy; an existing file is never overwritten"
+    )
+    check = actions.add_parser("verify", help="check file, journals, snapshots and duels")
     check.add_argument("--repair", action="store_true", help="set aside events that cannot be replayed, then verify")
-    step = actions.add_parser("upgrade", help="bring a storage to this version")
+    step = actions.add_parser("upgrade", help="migrate a storage to this version")
     for action, run in ((copy, _backup), (check, _verify), (step, _upgrade)):
         add_storage_options(action, services=False)
         action.set_defaults(run=partial(_run, action, run))
@@ -58,10 +63,10 @@ def declare(add_parser: Callable[..., ArgumentParser]) -> None:
 def _run(parser: ArgumentParser, act: Callable[[str, Namespace], int], options: Namespace) -> int:
     url = storage_url(parser, options)
     if is_service(url):
-        parser.error(f"this is done where the storage is, not over {url}")
+        parser.error(f"--storage must be a storage such as sqlite:///duels.db, got the service {url}")
     try:
         return act(url, options)
-    except (ValueError, ImportError) as error:  # ImportError: an extra is not installed
+    except (ValueError, ImportError) as error:  # ImportError: a missing extra
         parser.error(str(error))
 
 
@@ -77,5 +82,8 @@ def _verify(url: str, options: Namespace) -> int:
 
 def _upgrade(url: str, _options: Namespace) -> int:
     before, after = upgrade(url)
-    print("nothing to do" if before == after else f"from schema {before} to {after}", file=sys.stderr)
+    print(
+        "nothing to do: the schema is up to date" if before == after else f"upgraded from schema {before} to {after}",
+        file=sys.stderr,
+    )
     return 0

@@ -23,11 +23,11 @@ from rankduel.types import Outcome
 __all__ = ["declare"]
 
 _DESCRIPTION = """\
-Tournaments of a storage, or of a service: with --storage http://HOST:PORT the API key is that of the environment,
-RANKDUEL_KEY.
+Create, show, pause, stop and export the tournaments of a storage or a service.
 
-A SQLite storage that a service uses can be looked at, but only the service can change it: give its http address.
-Tables are for people, --json is for programs.
+For a service, pass its address, --storage http://HOST:PORT, and set the environment variable RANKDUEL_KEY to an API
+key. While a service uses a SQLite storage, you can read the file directly, but to change a tournament you must pass the
+address of the service. Use --json for output that programs read.
 """
 _EXAMPLES = """\
 examples:
@@ -49,45 +49,48 @@ def declare(add_parser: Callable[..., ArgumentParser]) -> None:
     """Add the command and its options."""
     parser = add_parser(
         "tournaments",
-        help="begin, look at, operate and export tournaments",
+        help="create, show, pause, stop and export tournaments",
         description=_DESCRIPTION,
         epilog=_EXAMPLES,
         formatter_class=RawDescriptionHelpFormatter,
     )
     actions = parser.add_subparsers(metavar="ACTION", required=True)
-    create = actions.add_parser("create", help="begin a tournament")
+    create = actions.add_parser("create", help="create a tournament")
     _declare_create(create)
-    listing = actions.add_parser("list", help="all tournaments")
-    show = actions.add_parser("show", help="where one stands")
-    show.add_argument("name", metavar="NAME", help="of the tournament")
-    show.add_argument("--limit", type=whole(0), default=20, metavar="N", help="rankers in the table (default: 20)")
+    listing = actions.add_parser("list", help="list all tournaments")
+    show = actions.add_parser("show", help="show the decision and the leaderboard of a tournament")
+    show.add_argument("name", metavar="NAME", help="name of the tournament")
+    show.add_argument(
+        "--limit", type=whole(0), default=20, metavar="N", help="number of rankers in the table (default: 20)"
+    )
     for action in (create, listing, show):
-        action.add_argument("--json", action="store_true", help="as JSON")
+        action.add_argument("--json", action="store_true", help="print JSON")
     runs: list[tuple[ArgumentParser, Callable[[str, Namespace], int]]] = [
         (create, _create),
         (listing, _list),
         (show, _show),
     ]
     for verb, about in (
-        ("start", "go on after a pause"),
-        ("pause", "no more duels until it is started; users see the baseline"),
-        ("stop", "no more duels for good"),
+        ("start", "resume a paused tournament"),
+        ("pause", "stop issuing duels until you start it again, and show users the baseline"),
+        ("stop", "end a tournament for good"),
     ):
         operate = actions.add_parser(verb, help=about)
-        operate.add_argument("name", metavar="NAME", help="of the tournament")
-        operate.add_argument("--reason", default="", metavar="TEXT", help="for the journal")
+        operate.add_argument("name", metavar="NAME", help="name of the tournament")
+        operate.add_argument("--reason", default="", metavar="TEXT", help="reason, recorded in the journal")
         runs.append((operate, partial(_operate, verb)))
-    export = actions.add_parser("export", help="take its data out")
-    export.add_argument("name", metavar="NAME", help="of the tournament")
+    export = actions.add_parser("export", help="export the data of a tournament")
+    export.add_argument("name", metavar="NAME", help="name of the tournament")
     export.add_argument(
         "--what",
         choices=("journal", "duels", "battles", "leaderboard"),
         default="journal",
-        help="all that was learnt and done, all duels, outcomes as model_a, model_b, winner, or the standings",
+        help="data to export: all events, all duels, outcomes as model_a, model_b, winner, or the leaderboard "
+        "(default: journal)",
     )
-    export.add_argument("--format", choices=_FORMATS, default="ndjson", help="(default: ndjson)")
+    export.add_argument("--format", choices=_FORMATS, default="ndjson", help="file format (default: ndjson)")
     export.add_argument(
-        "--out", type=Path, metavar="FILE", help="where to write; nothing is overwritten (default: stdout)"
+        "--out", type=Path, metavar="FILE", help="new file; an existing file is never overwritten (default: stdout)"
     )
     runs.append((export, _export))
     for action, run in runs:
@@ -97,27 +100,42 @@ def declare(add_parser: Callable[..., ArgumentParser]) -> None:
 
 def _declare_create(parser: ArgumentParser) -> None:
     option = parser.add_argument
-    option("name", metavar="NAME", help="of the tournament")
-    option("--ranker", action="append", default=[], metavar="NAME", help="takes part; may be repeated")
-    option("--rankers", type=Path, metavar="FILE", help="a ranker on each line")
-    option("--bandit", metavar="SPEC", help="who chooses the duels (default: CertifiedSparring)")
-    option("--delta", type=float, metavar="P", help="the chance to lose the best ranker (default: 0.01)")
-    option("--tolerance", type=float, metavar="D", help="rankers this close to even may end as tied")
-    option("--baseline", metavar="RANKER", help="what users see where there is no duel (default: the champion)")
-    option("--interleaving", default="team_draft", metavar="METHOD", help="how two lists become a page (team_draft)")
-    option("--share", type=float, metavar="S", help="of the traffic that takes part, 0 to 1 (default: 1)")
-    option("--shadow", action="store_true", help="choose duels, and show none")
-    option("--daily-cap", type=whole(1), metavar="N", help="duels of a client in a day (default: no cap)")
-    option("--in-flight-cap", type=whole(1), metavar="N", help="duels in flight (default: no cap)")
-    option("--expires-after", type=float, default=86_400, metavar="SECONDS", help="for an outcome (default: a day)")
-    option("--seed", type=whole(0), metavar="S", help="of the bandit and the pages (default: a fresh one)")
-    option("--exist-ok", action="store_true", help="fine if it is there with the same settings")
+    option("name", metavar="NAME", help="name of the tournament")
+    option("--ranker", action="append", default=[], metavar="NAME", help="name of a ranker; may be repeated")
+    option("--rankers", type=Path, metavar="FILE", help="file with one ranker name per line")
+    option("--bandit", metavar="SPEC", help="bandit that chooses the duels (default: CertifiedSparring)")
+    option(
+        "--delta", type=float, metavar="P", help="maximum probability of eliminating the best ranker (default: 0.01)"
+    )
+    option(
+        "--tolerance",
+        type=float,
+        metavar="D",
+        help="distance from 1/2 within which the last rankers end as tied (default: never)",
+    )
+    option("--baseline", metavar="RANKER", help="ranker that users see without a duel (default: the champion)")
+    option("--interleaving", default="team_draft", metavar="METHOD", help="interleaving method (default: team_draft)")
+    option("--share", type=float, metavar="S", help="share of the traffic that takes part, from 0 to 1 (default: 1)")
+    option("--shadow", action="store_true", help="dry run: choose and log duels, show users the baseline")
+    option(
+        "--daily-cap", type=whole(1), metavar="N", help="maximum number of duels per client and day (default: no cap)"
+    )
+    option("--in-flight-cap", type=whole(1), metavar="N", help="maximum number of duels in flight (default: no cap)")
+    option(
+        "--expires-after",
+        type=float,
+        default=86_400,
+        metavar="SECONDS",
+        help="time until a duel without an outcome expires (default: 86400, one day)",
+    )
+    option("--seed", type=whole(0), metavar="S", help="random seed of the bandit and the pages (default: a new one)")
+    option("--exist-ok", action="store_true", help="succeed if the tournament exists with the same settings")
 
 
 def _run(parser: ArgumentParser, act: Callable[[str, Namespace], int], options: Namespace) -> int:
     try:
         return act(storage_url(parser, options), options)
-    except (ValueError, TypeError, ImportError) as error:  # ImportError: an extra is not installed
+    except (ValueError, TypeError, ImportError) as error:  # ImportError: a missing extra
         parser.error(str(error))
 
 
@@ -126,7 +144,11 @@ def _create(url: str, options: Namespace) -> int:
     if options.rankers is not None:
         rankers += [line.strip() for line in options.rankers.read_text().splitlines() if line.strip()]
     if not rankers:
-        raise ValueError("which rankers? --ranker NAME, several times, or --rankers FILE")
+        raise ValueError("no rankers given; repeat --ranker NAME, or pass --rankers FILE")
+    if options.bandit is not None and (options.delta is not None or options.tolerance is not None):
+        raise ValueError(
+            f"--delta and --tolerance are for the default bandit; pass them as options of --bandit {options.bandit!r}"
+        )
     dials = {name: getattr(options, name) for name in ("baseline", "share", "daily_cap", "in_flight_cap")}
     given = {name: value for name, value in dials.items() if value is not None} | (
         {"shadow": True} if options.shadow else {}
@@ -183,12 +205,12 @@ def _show(url: str, options: Namespace) -> int:
         rows = [(line.ranker, line.state, line.wins, line.losses, line.ties, line.rate) for line in lines]
         print(table(("ranker", "state", "wins", "losses", "ties", "rate"), rows), end="")
         if (more := len(tournament.rankers) - len(lines)) > 0:
-            print(f"and {more} more: --limit {len(tournament.rankers)}")
+            print(f"and {more} more; use --limit {len(tournament.rankers)} to show all")
     return 0
 
 
 def _operate(verb: str, url: str, options: Namespace) -> int:
-    by = "" if is_service(url) else getpass.getuser()  # a service knows it by the key
+    by = "" if is_service(url) else getpass.getuser()  # a service records the name of the key
     with Tournament.open(options.name, storage=url) as tournament:
         getattr(tournament, verb)(options.reason, by)
         print(f"{options.name}: {tournament.status}")
@@ -199,7 +221,7 @@ def _export(url: str, options: Namespace) -> int:
     with closing(_open_read_only(url, options.name)) as tournament:
         columns, rows = _EXPORTS[options.what](tournament)
         if options.format == "parquet" and options.out is None:
-            raise ValueError("a Parquet file cannot go to stdout: --out FILE")
+            raise ValueError("--format parquet needs --out FILE: Parquet cannot be written to stdout")
         if options.out is None:
             for text in _texts(options.format, columns, rows):
                 sys.stdout.write(text)
@@ -212,9 +234,9 @@ def _export(url: str, options: Namespace) -> int:
                     for text in _texts(options.format, columns, rows):
                         file.write(text.encode())
         except FileExistsError:
-            raise ValueError(f"{options.out} is there already, and is not overwritten") from None
+            raise ValueError(f"{options.out} already exists; choose another file with --out") from None
         except BaseException:
-            options.out.unlink()  # half a file says nothing of the other half
+            options.out.unlink()  # an incomplete file looks like a complete one
             raise
     return 0
 
@@ -282,15 +304,16 @@ def _open_read_only(url: str, name: str) -> ReadableTournament:
 
 
 def _facts(tournament: ReadableTournament) -> dict[str, Any]:
-    """A tournament as JSON has it."""
+    """A tournament as a dictionary for JSON."""
     decided = tournament.decision()
     secret = ("salt", "seed", "rankers")
     return {
         "name": tournament.name,
         "status": tournament.status,
         "rankers": tournament.rankers,
+        "headline": decided.headline,
+        "meaning": decided.meaning,
         **asdict(decided),
-        "decision": str(decided),
         "counts": asdict(tournament.counts) | {"in_flight": tournament.counts.in_flight},
         "settings": {name: value for name, value in tournament.settings.to_dict().items() if name not in secret},
     }

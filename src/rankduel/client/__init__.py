@@ -1,4 +1,4 @@
-"""Clients of a service: `Client` for applications with users waiting, `RemoteTournament` for scripts and operators."""
+"""Clients of the HTTP service: `Client` for applications with waiting users, `RemoteTournament` for scripts."""
 
 from rankduel.client.client import Client
 from rankduel.client.counters import Counters

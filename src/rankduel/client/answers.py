@@ -1,4 +1,4 @@
-"""Read the responses of a service: each value is checked, and a response of another shape is a `StorageError`."""
+"""Decode and validate responses of the service. An unexpected response raises `StorageError`."""
 
 from functools import lru_cache
 from types import NoneType
@@ -30,107 +30,115 @@ __all__ = [
     "words",
 ]
 
-_MAX_MESSAGE_CHARACTERS = 1_000  # of an error of the service
+_MAX_MESSAGE_CHARACTERS = 1_000  # of an error message that the service sent
+_ADVICE = "check that client and service run the same version of rankduel"
 T = TypeVar("T")
 
 
 def field(answer: Any, name: str, kind: Any = Any) -> Any:
-    """A field of an answer, as a value of type `kind`.
+    """Return a field of a response, converted to the type `kind`.
 
     >>> field({"seen": [1, 2]}, "seen", tuple[int, ...])
     (1, 2)
     >>> field({"seen": [1, "2"]}, "seen", tuple[int, ...])
     Traceback (most recent call last):
-    rankduel.errors.StorageError: 'seen' is [1, '2'] in the answer of the service: is it another version?
+    rankduel.errors.StorageError: unexpected response: 'seen' is [1, '2']; check that client and service run the same
+    version of rankduel
     """
     if not isinstance(answer, dict) or name not in answer:
-        raise StorageError(f"the answer of the service has no {name!r}: is it another version?")
+        raise StorageError(f"unexpected response: field {name!r} is missing; {_ADVICE}")
     try:
         return _read(kind, answer[name])
     except (ValueError, RecursionError):
         shown = brief(answer[name])
-    raise StorageError(f"{name!r} is {shown} in the answer of the service: is it another version?")
+    raise StorageError(f"unexpected response: {name!r} is {shown}; {_ADVICE}")
 
 
 def lines(answer: Any, name: str, count: int | None = None) -> list[Any]:
-    """A field that is a list, of `count` items if that is known."""
-    found = field(answer, name)
-    if not isinstance(found, list):
-        raise StorageError(f"{name!r} is not a list in the answer of the service")
-    if count is not None and len(found) != count:
-        raise StorageError(f"the service has answered {len(found)} of {count} {name}")
-    return found
+    """Return a field that is a list, of length `count` unless that is None."""
+    items = field(answer, name)
+    if not isinstance(items, list):
+        raise StorageError(f"unexpected response: {name!r} must be a list, got {brief(items)}; {_ADVICE}")
+    if count is not None and len(items) != count:
+        raise StorageError(f"unexpected response: {name!r} must have {count} items, got {len(items)}; {_ADVICE}")
+    return items
 
 
 def next_in(answer: Any, name: str, kind: Any) -> Any:
-    """Where the next page of `name` begins, None at the end. Empty pages without end would never get there."""
+    """Return where the next page of `name` begins, or None after the last page.
+
+    An empty page that is not the last one is an error, so that a faulty service cannot cause an endless loop.
+    """
     following = field(answer, "next", kind | None)
     if following is not None and not lines(answer, name):
-        raise StorageError(f"a page of the service has no {name}, and is not the last one")
+        raise StorageError(f"unexpected response: an empty page of {name!r} that is not the last one; {_ADVICE}")
     return following
 
 
 def value_in(kind: type[T], answer: Any, **known: Any) -> T:
-    """A dataclass or named tuple from the fields of an answer, which may have more; `known` are not taken from it."""
+    """Make a dataclass or named tuple from the fields of a response. Values in `known` take precedence.
+
+    Other fields of the response are ignored.
+    """
     hints = _hints(kind)  # type: ignore[arg-type] # mypy does not know that a type is hashable
     return kind(**known, **{name: field(answer, name, hints[name]) for name in hints if name not in known})
 
 
 def counts_in(answer: Any) -> Counts:
-    """How many duels there are, by what became of them."""
+    """Return the counts of duels by state."""
     return Counts(**{name: field(answer, name, int) for name in Counts.__slots__})
 
 
 def health_in(answer: Any) -> Health:
-    """Whether all is well."""
+    """Return the health of a tournament."""
     return value_in(Health, answer, counts=counts_in(field(answer, "duels")))
 
 
 def settings_in(answer: Any, rankers: Any) -> Settings:
-    """The settings of a tournament. Seed and salt stay with the service: here they are -1 and empty."""
+    """Return the settings of a tournament. The service does not send seed and salt: here they are -1 and ""."""
     return value_in(Settings, field(answer, "settings"), rankers=_rankers(rankers), seed=-1, salt="")
 
 
 def attribution_in(settings: Settings) -> Attribution:
-    """How signals become outcomes, from the settings of an answer."""
+    """Return the attribution rules in the settings of a response."""
     try:
         return Attribution.from_dict(settings.attribution or {})
     except (TypeError, ValueError) as error:
-        raise StorageError(f"the attribution in the answer of the service is none: {error}") from None
+        raise StorageError(f"unexpected response: invalid attribution: {error}; {_ADVICE}") from None
 
 
 def duel_in(answer: Any) -> LiveDuel:
-    """A duel."""
+    """Return a duel."""
     try:
         return duel_from(answer)
     except ValueError as error:
-        raise StorageError(f"the answer of the service is {error}") from None
+        raise StorageError(f"unexpected response: {error}; {_ADVICE}") from None
 
 
 def receipt_in(answer: Any) -> Receipt:
-    """The receipt of a tell."""
+    """Return the receipt of a tell."""
     outcome = field(answer, "outcome", str | None)
     try:
         return Receipt(status_in(field(answer, "status")), None if outcome is None else Outcome(outcome))
     except ValueError:
-        raise StorageError(f"the service knows an outcome {brief(outcome)}: is it another version?") from None
+        raise StorageError(f"unexpected response: unknown outcome {brief(outcome)}; {_ADVICE}") from None
 
 
 def status_in(answer: Any) -> Status:
-    """What became of something that was told."""
+    """Return the status of a tell, a shown page or a signal."""
     try:
         return Status(answer)
     except ValueError:
-        raise StorageError(f"the service knows a status {brief(answer)}: is it another version?") from None
+        raise StorageError(f"unexpected response: unknown status {brief(answer)}; {_ADVICE}") from None
 
 
 def row_in(answer: Any, arms: dict[str, int]) -> DuelRow:
-    """All that an operator may know of a duel."""
+    """Return a row of the table of duels, as operators see it."""
     id = field(answer, "duel", str)
     names = [field(answer, side, str) for side in ("first", "second")]
     numbers = numbers_of(id)
     if numbers is None or not all(name in arms for name in names):
-        raise StorageError(f"the service has a duel {brief(id)} of {brief(names)}: is it another version?")
+        raise StorageError(f"unexpected response: duel {brief(id)} of rankers {brief(names)}; {_ADVICE}")
     return value_in(
         DuelRow,
         answer,
@@ -147,7 +155,7 @@ def row_in(answer: Any, arms: dict[str, int]) -> DuelRow:
 
 
 def words(message: Any) -> str:
-    r"""A message of the service for an error of ours: in one line, and not too long.
+    r"""Format a message of the service for an exception: on one line, and cut to 1,000 characters.
 
     >>> words("no such ranker"), words("a\nb"), words(["x"])
     ('no such ranker', "'a\\nb'", "['x']")
@@ -163,7 +171,7 @@ def _hints(kind: Any) -> dict[str, Any]:
 
 
 def _read(kind: Any, value: Any) -> Any:
-    """A value of a type, from JSON; ValueError if it is none."""
+    """Convert a JSON value to a type. Raise ValueError if it does not fit."""
     if kind is Any:
         return value
     inner = get_args(kind)
@@ -180,7 +188,7 @@ def _read(kind: Any, value: Any) -> Any:
     if type(value) is not origin or (origin is int and abs(value) >= 2**63):
         raise ValueError
     if origin is str:
-        value.encode()  # UnicodeEncodeError, a ValueError, for half a character, which nobody could print
+        value.encode()  # a lone surrogate raises UnicodeEncodeError, a ValueError: it could not be printed
     return value
 
 

@@ -1,4 +1,4 @@
-"""Circuit breaker: a server that fails is not asked for a while, so that users do not wait for it."""
+"""Circuit breaker: stop calling a failing service for a while, so that users do not wait for it."""
 
 import random
 import threading
@@ -8,10 +8,11 @@ __all__ = ["Breaker"]
 
 
 class Breaker:
-    """After `failures` in a row nobody asks for a while; then one tries, and if it is answered, all do again.
+    """A circuit breaker that opens after `failures` failed calls in a row.
 
-    A while is `rest` seconds, then twice as many, up to `longest`, give or take a quarter: many clients should not
-    come back in the same moment.
+    While it is open, it allows no calls. After `rest` seconds it allows one trial call. If that call succeeds, the
+    breaker closes. Otherwise it waits twice as long before the next trial, up to `longest` seconds. Waiting times vary
+    by 25 % at random, so that many clients do not return at the same moment.
 
     >>> breaker = Breaker(failures=2, rest=60)
     >>> breaker.failed(); breaker.allows()
@@ -30,7 +31,7 @@ class Breaker:
         self._lock = threading.Lock()
 
     def allows(self) -> bool:
-        """Whether to ask now. Who is told so while the server rests is the only one for another while."""
+        """Whether a call may be made now. While the breaker is open, only one caller per waiting time gets True."""
         if self._failures < self._limit:
             return True
         with self._lock:
@@ -40,13 +41,13 @@ class Breaker:
             return True
 
     def answered(self) -> None:
-        """The server is well."""
+        """Record a successful call: close the breaker."""
         if self._failures:
             with self._lock:
                 self._failures, self._rest = 0, self._first
 
     def failed(self, pause: float | None = None) -> None:
-        """It has failed, and perhaps said for how many seconds it wants to be left alone."""
+        """Record a failed call. `pause`, the Retry-After of the response in seconds, opens the breaker at once."""
         with self._lock:
             self._failures = self._limit if pause else self._failures + 1
             if self._failures >= self._limit:

@@ -1,4 +1,4 @@
-"""Requests to a service for scripts: problems become the exceptions of a local tournament, the rest `StorageError`."""
+"""HTTP requests of `RemoteTournament`: problem responses become the exceptions that a local tournament raises."""
 
 from time import monotonic
 from typing import Any
@@ -26,7 +26,7 @@ _ERRORS: dict[str, type[Exception]] = {
 
 
 class Calls:
-    """Calls that raise what the same would raise in process."""
+    """Requests to one service. Errors without a local counterpart are `StorageError`."""
 
     def __init__(self, url: str, key: str | None) -> None:
         self.url = url
@@ -34,32 +34,32 @@ class Calls:
         self._closed = False
 
     def close(self) -> None:
-        """Close the connections; later calls are refused."""
+        """Close the connections. Later requests raise StorageError."""
         self._closed = True
         self._transport.close()
 
     def send(self, verb: str, path: str, body: object = None, *, once: bool = False) -> Any:
-        """The answer to a call; what is wrong raises."""
+        """Send a request and return the decoded body of the response. Raise an exception unless the status is 2xx."""
         if self._closed:
-            raise StorageError(f"the tournament at {self.url} was closed: open it again")
+            raise StorageError(f"the tournament at {self.url} is closed; open it again")
         text = None if body is None else encoded(body)
         try:
             answer = self._transport.call(
                 verb, path, text, due=monotonic() + _TIMEOUT_SECONDS, largest=_MAX_ANSWER_BYTES, once=once
             )
         except Failure as failure:
-            raise StorageError(f"{self.url} does not answer: {words(str(failure))}") from failure
+            raise StorageError(f"no valid response from {self.url}: {words(str(failure))}") from failure
         if 200 <= answer.status < 300:
             return answer.value
         raise self._error(answer)
 
     def _error(self, answer: Answer) -> Exception:
         problem = answer.value if isinstance(answer.value, dict) else {}
-        told = words(problem.get("detail") or problem.get("title") or f"status {answer.status}")
+        message = words(problem.get("detail") or problem.get("title") or f"status {answer.status}")
         name = problem.get("type")
         kind = _ERRORS.get(name, StorageError) if isinstance(name, str) else StorageError
         if kind is StorageError:
-            return StorageError(f"{self.url} has refused: {told}")
-        if kind is ValueError and "value" in problem and words(problem["value"]) not in told:
-            told = f"{told}, got {brief(problem['value'])}"
-        return kind(f"{told} (at {words(problem['at'])})" if "at" in problem else told)
+            return StorageError(f"{self.url} rejected the request: {message}")
+        if kind is ValueError and "value" in problem and words(problem["value"]) not in message:
+            message = f"{message}, got {brief(problem['value'])}"
+        return kind(f"{message} (at {words(problem['at'])})" if "at" in problem else message)

@@ -1,4 +1,4 @@
-"""`Client`: ask and tell over HTTP for a search application; it never waits long and never fails."""
+"""`Client`: ask and tell over HTTP for search applications, with a deadline for every ask."""
 
 import atexit
 import os
@@ -33,33 +33,35 @@ from rankduel.types import Outcome
 __all__ = ["Client", "key_of"]
 
 KEY_VARIABLE = "RANKDUEL_KEY"  # the environment variable with the API key
-_MAX_ANSWER_BYTES = 64 * 1024  # to an ask: a duel has less than 4,000
+_MAX_ANSWER_BYTES = 64 * 1024  # of the response to an ask: a duel has less than 4,000
 _MAX_ITEM_BYTES = 256 * 1024
 _MAX_ITEMS_PER_BATCH = 500
-_ONE_ASK_REFUSED = (400, 409, 413, 422)  # statuses that say nothing about the next ask
+_ONE_ASK_REFUSED = (400, 409, 413, 422)  # statuses that reject one ask and say nothing about the next one
 
 
 class Client:
-    """One tournament of a service, for an application that has users waiting.
+    """A tournament of a service, for applications with waiting users.
 
-    `ask` answers within `deadline` seconds, whatever the service or the network do: with a duel, or with `serve ==
-    "baseline"`, which costs nothing while the service is known to be away. `tell`, `show` and `observe` return at
-    once; a thread sends what they were given, in batches, again if need be. Up to `queue` items of `queue_bytes` bytes
-    together wait in memory; what is more is dropped, and all that happens is counted in `counters`. A wrong argument
-    raises, nothing else does. Any number of threads may use one object, and so may processes that are forked from this
-    one.
+    `ask` returns within `deadline` seconds, even if the service or the network is down. It returns a duel, or the
+    baseline (`serve == "baseline"`). While the circuit breaker is open, it returns the baseline without a request.
+
+    `tell`, `show` and `observe` return at once. A background thread sends their items in batches and retries failed
+    batches. At most `queue` items with `queue_bytes` bytes in total wait in memory. Further items are dropped.
+    `counters` counts every item, dropped ones included.
+
+    Only invalid arguments raise exceptions. Threads may share one object, and so may forked processes.
 
     Parameters
     ----------
-    url : where the service is, `http://host:8080` or `https://host`
-    tournament : its name
-    key : the API key, with the scopes `ask` and `tell`, and `ingest` for `observe`; by default `RANKDUEL_KEY` of the
-        environment
-    deadline : seconds, from 0.001 to 10
-    baseline : what `first` and `second` are where there is no answer; by default empty
-    queue : items that may wait to be sent, from 1
-    queue_bytes : bytes that they may have together as JSON, from 262,144, which is the most that one item has
-    exit_timeout : seconds that the end of the program may wait for what is not sent yet
+    url : address of the service, `http://host:8080` or `https://host`
+    tournament : name of the tournament
+    key : API key with the scopes `ask` and `tell`, and `ingest` for `observe`; by default the environment variable
+        `RANKDUEL_KEY`
+    deadline : maximum duration of an ask in seconds, from 0.001 to 10
+    baseline : `first` and `second` of the duel that `ask` returns if the service sends none; by default ""
+    queue : maximum number of waiting items, at least 1
+    queue_bytes : maximum size of all waiting items as JSON; at least 262,144, the limit of one item
+    exit_timeout : maximum number of seconds to wait for unsent items when the program exits
 
     >>> with Client("http://127.0.0.1:9", "home-search", baseline="bm25") as client:
     ...     duel = client.ask(query_id="q-81")
@@ -99,13 +101,13 @@ class Client:
         weakref.finalize(self, self._outbox.abandon).atexit = False
         _clients.add(self)
 
-    # In the path of a request
+    # Calls while a user waits
 
     def ask(self, query_id: str | None = None, client_id: str | None = None) -> LiveDuel:
-        """The two rankers that should meet for a query; the same query gets the same duel.
+        """Get the two rankers to compare for a query. The same query gets the same duel.
 
-        If the service does not say so in time, `serve` is "baseline", and `why` is `deadline`, `unreachable`,
-        `refused` or `resting` (it has failed just before, and was not asked).
+        Without a valid response in time, `serve` is "baseline", and `why` is `deadline`, `unreachable`, `refused` or
+        `resting` (the circuit breaker is open, so no request was made).
         """
         due = monotonic() + self.deadline
         body = encoded(query_of(query_id, client_id))
@@ -117,7 +119,7 @@ class Client:
         except Failure as failure:
             self._breaker.failed()
             return self._instead("deadline", "late") if failure.late else self._instead("unreachable", "failed")
-        except Exception:  # an answer that cannot be understood: users see the baseline whatever it is
+        except Exception:  # an invalid response: users see the baseline
             self._breaker.failed()
             return self._instead("unreachable", "failed")
         if duel is not None:
@@ -136,59 +138,60 @@ class Client:
         clicks: Iterable[Hashable] | None = None,
         shown: Interleaved | None = None,
     ) -> bool:
-        """Who won a duel, or which documents were clicked on its page. False if that had to be dropped.
+        """Queue the outcome of a duel, or the documents that were clicked on its page. Return False if it was dropped.
 
-        `duel` is what `ask` has returned, or its ticket, or its id. Where there was no duel there is nothing to tell,
-        and that is fine. Clicks are attributed by the service, as the tournament has declared.
+        `duel` is what `ask` returned, its ticket or its id. If `ask` returned no duel, nothing is sent, and the result
+        is True. The service turns clicks into an outcome by the attribution rules of the tournament.
         """
-        told = outcome_or_clicks(duel, outcome, clicks, shown)
-        item = None if told is None else tell_of(duel, told)
+        result = outcome_or_clicks(duel, outcome, clicks, shown)
+        item = None if result is None else tell_of(duel, result)
         return item is None or self._put(self._tells, item)
 
     def show(self, duel: LiveDuel | str, page: Interleaved | None = None) -> bool:
-        """The page that a user has seen, by default what `duel.interleave` has made. False if it had to be dropped."""
+        """Queue the page that a user saw, by default the page of `duel.interleave`. Return False if it was dropped."""
         shown = show_of(duel, page)
         return shown is None or self._put(self._pages, shown)
 
     def observe(self, seen: Iterable[Signal | Shown]) -> bool:
-        """What users did, by the id of their query, and which pages they saw. False if some had to be dropped.
+        """Queue signals and shown pages, by the ids of their queries. Return False if any was dropped.
 
-        The key needs the scope `ingest`. A duel is decided by signals when its window closes, if its page was reported.
+        The key needs the scope `ingest`. Signals resolve a duel when its attribution window closes, if its page was
+        reported.
         """
-        events = [event_of(one) for one in as_list("seen", seen)]
+        events = [event_of(item) for item in as_list("seen", seen)]
         dropped = sum(not self._put(self._events, event) for event in events)
         return dropped == 0
 
     def _put(self, route: Route, item: dict[str, object]) -> bool:
         text = encoded(item)
         if len(text) > _MAX_ITEM_BYTES:
-            raise ValueError(f"{len(text)} bytes are too many to send: at most {_MAX_ITEM_BYTES}")
+            raise ValueError(f"an item must have at most {_MAX_ITEM_BYTES} bytes as JSON, got {len(text)}")
         return self._outbox.put(route, text)
 
     def _instead(self, why: str, counter: str) -> LiveDuel:
-        """The baseline."""
+        """Count an ask without a duel, and return the baseline."""
         self._tally.add(asks=1, **{counter: 1})
         method = method_of("team_draft")
         return LiveDuel(None, self.baseline, self.baseline, 0, 0.0, method, serve="baseline", why=why)
 
-    # Beside it
+    # Other calls
 
     @property
     def counters(self) -> Counters:
-        """What has happened so far in this process."""
+        """The counters of this process so far."""
         return self._tally.read()
 
     @property
     def waiting(self) -> int:
-        """How many items are queued and not sent yet."""
+        """The number of items that are queued and not sent yet."""
         return len(self._outbox)
 
     def flush(self, timeout: float = 10.0) -> bool:
-        """Wait until everything is sent, for so many seconds at most; whether it is."""
+        """Wait until everything is sent, at most `timeout` seconds. Return whether it is."""
         return self._outbox.flush(_seconds("timeout", timeout, 0, 1e6))
 
     def close(self, timeout: float = 2.0) -> None:
-        """Send what is left, for so many seconds at most, and let go of the connections."""
+        """Send the queued items, for at most `timeout` seconds, and close the connections."""
         self._closed = True
         self._outbox.close(_seconds("timeout", timeout, 0, 1e6))
         self._transport.close()
@@ -205,7 +208,7 @@ class Client:
         return f"<Client of {self.tournament!r} at {self._transport.url}>"
 
     def _forked(self) -> None:
-        """In a child process: what is queued and who is connected is the parent's."""
+        """Start afresh in a child process: queue and connections belong to the parent."""
         self._tally = Tally()
         self._breaker = Breaker()
         self._transport.forked()
@@ -213,7 +216,7 @@ class Client:
 
 
 def key_of(key: str | None) -> str | None:
-    """The API key: as given, or of the environment."""
+    """Return the API key: the argument, or else the environment variable `RANKDUEL_KEY`."""
     return os.environ.get(KEY_VARIABLE) or None if key is None else key
 
 
@@ -232,7 +235,7 @@ def _forked() -> None:
 
 
 def _ended() -> None:
-    """The end of the program. All clients send at the same time, so it waits for the slowest one only."""
+    """Flush and close all clients when the program exits. They send in parallel, so this waits for the slowest only."""
     began, clients = monotonic(), list(_clients)
     for client in clients:
         client.flush(max(0.0, began + client.exit_timeout - monotonic()))

@@ -1,4 +1,4 @@
-"""Counters of a client: what it asked and sent, and what became of it. Every loss is counted."""
+"""Counters of a client: asks and sent items, by result. Dropped items are counted too."""
 
 import threading
 from dataclasses import dataclass, replace
@@ -8,35 +8,35 @@ __all__ = ["Counters", "Tally"]
 
 @dataclass(slots=True)
 class Counters:
-    """How often each thing has happened in this process.
+    """The counters of a client in this process.
 
-    Each ask ended in one way: `asks == answered + late + failed + refused + rested`. Each thing to send was queued or
-    dropped, and each queued one is `sent`, `rejected`, `dropped` or still waiting.
+    Each ask has one result: `asks == answered + late + failed + refused + rested`. Each item is queued or dropped. Each
+    queued item is `sent`, `rejected`, `dropped` or still waiting.
     """
 
     asks: int = 0
-    answered: int = 0  # in time, by the service
-    late: int = 0  # the deadline came first
-    failed: int = 0  # no connection, or no answer that can be understood
-    refused: int = 0  # the service has refused to answer: a wrong key, no such tournament, too many requests
-    rested: int = 0  # not asked, because the service had failed just before
+    answered: int = 0  # the service sent a duel or a baseline in time
+    late: int = 0  # no response before the deadline
+    failed: int = 0  # no connection, or an invalid response
+    refused: int = 0  # rejected by the service: invalid key, unknown tournament, rate limit
+    rested: int = 0  # no request, because the circuit breaker was open
 
-    queued: int = 0  # tells, pages and signals that were taken in
-    sent: int = 0  # and that the service has acknowledged
-    rejected: int = 0  # and that the service has refused for good
-    dropped: int = 0  # the queue was full, or the client was closed before they could be sent
-    retries: int = 0  # batches that had to be sent again
+    queued: int = 0  # tells, pages and signals added to the queue
+    sent: int = 0  # acknowledged by the service
+    rejected: int = 0  # rejected by the service for good
+    dropped: int = 0  # the queue was full, or the client was closed before they were sent
+    retries: int = 0  # batches that were sent again
 
-    accepted: int = 0  # how the service has answered what was sent
+    accepted: int = 0  # this and the following: statuses that the service returned for sent items
     duplicate: int = 0
     conflict: int = 0
     told_late: int = 0
     unknown: int = 0
-    limit: int = 0  # signals that were dropped: their duel had as many as it may have
+    limit: int = 0  # signals that the service dropped, because their duel had the maximum number of signals
 
 
 class Tally:
-    """Counters that many threads count on.
+    """Thread-safe counters.
 
     >>> tally = Tally()
     >>> tally.add(asks=1, answered=1)
@@ -49,12 +49,12 @@ class Tally:
         self._lock = threading.Lock()
 
     def add(self, **counts: int) -> None:
-        """Count."""
+        """Add to counters, by name."""
         with self._lock:
             for name, by in counts.items():
                 setattr(self._counters, name, getattr(self._counters, name) + by)
 
     def read(self) -> Counters:
-        """How they stand, as a copy."""
+        """Return a copy of the counters."""
         with self._lock:
             return replace(self._counters)

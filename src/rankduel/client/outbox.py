@@ -11,15 +11,15 @@ from rankduel.client.transport import Answer, Failure, Transport
 
 __all__ = ["Outbox", "Route"]
 
-_LINGER_SECONDS = 0.05  # that an item waits, so that more go with it
-_IDLE_CHECK_SECONDS = 10.0  # after which the thread checks whether its client is gone
-_CALL_TIMEOUT_SECONDS = 10.0  # then the request is sent again
+_LINGER_SECONDS = 0.05  # how long an item waits for others to share its batch
+_IDLE_CHECK_SECONDS = 10.0  # how often the idle thread checks whether its client still exists
+_CALL_TIMEOUT_SECONDS = 10.0  # then the request is retried
 _FIRST_PAUSE_SECONDS, _MAX_PAUSE_SECONDS = 0.1, 30.0  # between attempts
-_MAX_BATCH_BYTES = 500_000  # half of what a service takes
-_MAX_FAILED_ATTEMPTS = 3  # answers of status 500 to a batch, before it is halved
-_RETRY_STATUSES = (408, 425, 429)  # try again later
-_CONFLICT_STATUS = 409  # of a single tell: something else was told before, and stays
-_BAD_REQUEST_STATUSES = (400, 413, 422)  # something in the batch is wrong, not the key
+_MAX_BATCH_BYTES = 500_000  # half of the limit of a service
+_MAX_FAILED_ATTEMPTS = 3  # responses with status 500 to a batch, before it is split
+_RETRY_STATUSES = (408, 425, 429)  # retry later
+_CONFLICT_STATUS = 409  # for a single tell: another outcome is stored
+_BAD_REQUEST_STATUSES = (400, 413, 422)  # some item of the batch is invalid, so split it
 _STATUSES = {
     "accepted": "accepted",
     "duplicate": "duplicate",
@@ -33,25 +33,26 @@ _STATUSES = {
 
 @dataclass(frozen=True)
 class Route:
-    """Where something is sent: an address, how many at once, and how a batch is written and answered."""
+    """Where and how to send one kind of item: path, batch size, and the format of a batch and its response."""
 
     path: str
     max_items: int
     before: bytes = b""
     after: bytes = b""
-    results: str | None = None  # the field of the answer that has a result for each item
+    results: str | None = None  # the field of the response with one result per item
 
     def body(self, items: list[bytes]) -> bytes:
-        """A batch, from items that are JSON."""
+        """Return the body of a batch, from items that are JSON."""
         return self.before + b",".join(items) + self.after
 
 
 class Outbox:
-    """A bounded queue, and a thread that empties it into a service.
+    """A bounded queue, and a thread that sends its items to a service.
 
-    The thread is started when there is something to send, does not keep a program from ending, and holds no reference
-    to the client. What the service refuses for good is not sent again; a batch that it refuses or fails on is halved,
-    so that one bad item costs none of the others. The queue takes `max_items` items, and `max_bytes` bytes of them.
+    The thread starts with the first item, does not keep the program from exiting, and holds no reference to the client.
+    Items that the service rejects for good are not sent again. A batch that it rejects, or that keeps failing, is split
+    in halves, so that one bad item does not affect others. The queue holds at most `max_items` items and `max_bytes`
+    bytes.
     """
 
     def __init__(self, transport: Transport, tally: Tally, max_items: int, max_bytes: int) -> None:
@@ -59,14 +60,14 @@ class Outbox:
         self.forked(tally)
 
     def forked(self, tally: Tally) -> None:
-        """Begin anew: after a fork, what lies here is the parent's to send, and its thread is not here."""
+        """Start with an empty queue. After a fork, the parent sends the items, and the child has no thread."""
         self._tally = tally
-        self._queues: dict[Route, deque[bytes]] = {}  # the one that has waited longest comes first
+        self._queues: dict[Route, deque[bytes]] = {}  # the route that has waited longest comes first
         self._waiting = 0  # items in the queues
-        self._taken = 0  # items the thread has, and has not sent yet
-        self._bytes = 0  # of both
-        self._waited_for = 0  # how many wait for it to be empty
-        self._end: float | None = None  # when closing: until when to try
+        self._taken = 0  # items that the thread is sending
+        self._bytes = 0  # waiting and taken items together
+        self._waited_for = 0  # how many callers wait in `flush`
+        self._end: float | None = None  # the deadline for sending, once closing has begun
         self._thread: threading.Thread | None = None
         self._changed = threading.Condition()
 
@@ -74,7 +75,7 @@ class Outbox:
         return self._waiting + self._taken
 
     def put(self, route: Route, text: bytes) -> bool:
-        """Take in an item that is JSON; False if it must be dropped."""
+        """Add an item that is JSON. Return False if it was dropped."""
         with self._changed:
             full = len(self) >= self._max_items or self._bytes + len(text) > self._max_bytes
             if full or self._end is not None:
@@ -95,11 +96,11 @@ class Outbox:
         try:
             thread.start()
         except RuntimeError:
-            return  # no more threads now: the next item tries again
+            return  # no thread available now: the next item tries again
         self._thread = thread
 
     def flush(self, timeout: float) -> bool:
-        """Wait until everything is sent; False if that takes longer."""
+        """Wait until everything is sent. Return False if that takes longer than `timeout` seconds."""
         due = monotonic() + timeout
         with self._changed:
             self._waited_for += 1
@@ -112,7 +113,7 @@ class Outbox:
                 self._waited_for -= 1
 
     def close(self, timeout: float) -> None:
-        """Send what is left, for so long at most, and take in nothing more; the rest is dropped, and counted."""
+        """Accept no more items, send the queued ones for at most `timeout` seconds, then drop and count the rest."""
         with self._changed:
             if self._end is None:
                 self._end = monotonic() + timeout
@@ -127,9 +128,9 @@ class Outbox:
             self._changed.notify_all()
 
     def abandon(self, timeout: float = 5.0) -> None:
-        """Nobody has the client any more: the thread sends what is left, for so long at most, and ends. Never waits."""
+        """Stop after the client was garbage-collected: the thread sends for at most `timeout` seconds. Never blocks."""
         self._end = monotonic() + timeout
-        if self._changed.acquire(blocking=False):  # the garbage collector may call from anywhere, locks held or not
+        if self._changed.acquire(blocking=False):  # the garbage collector may call this while the lock is held
             try:
                 self._changed.notify_all()
             finally:
@@ -149,7 +150,7 @@ class Outbox:
                     self._changed.notify_all()
 
     def _next(self) -> tuple[Route, list[bytes]] | None:
-        """The next batch, and where it goes; None at the end."""
+        """Wait for the next batch and its route; None once closed and empty."""
         with self._changed:
             lingered = False
             while True:
@@ -164,7 +165,7 @@ class Outbox:
                     return self._take()
 
     def _take(self) -> tuple[Route, list[bytes]]:
-        """A batch of the route that comes first; if more is left, that one comes last."""
+        """Take a batch of the first route. If the route has more items, it goes to the end of the line."""
         route = next(iter(self._queues))
         queue = self._queues.pop(route)
         batch = [queue.popleft()]
@@ -182,7 +183,7 @@ class Outbox:
         return self._end is not None or self._waited_for > 0
 
     def _deliver(self, route: Route, batch: list[bytes]) -> None:
-        """Send a batch until it is taken or refused, or until the end."""
+        """Send a batch until it is accepted or rejected, or until the deadline of `close`."""
         pause, failures = _FIRST_PAUSE_SECONDS, 0
         while not self._over():
             answer = self._attempt(route, batch)
@@ -203,8 +204,8 @@ class Outbox:
                 self._tally.add(rejected=len(batch))
                 return
             self._tally.add(retries=1)
-            told = 0.0 if answer is None else answer.retry_after or 0.0
-            self._pause(max(told, pause * random.uniform(0.5, 1.0)))
+            retry_after = 0.0 if answer is None else answer.retry_after or 0.0
+            self._pause(max(retry_after, pause * random.uniform(0.5, 1.0)))
             pause = min(2 * pause, _MAX_PAUSE_SECONDS)
         self._tally.add(dropped=len(batch))
 
@@ -232,7 +233,7 @@ class Outbox:
         return self._end is not None and monotonic() >= self._end
 
     def _pause(self, seconds: float) -> None:
-        """Wait; or until somebody begins to wait for us."""
+        """Sleep, but wake up as soon as a caller begins to wait in `flush` or `close`."""
         due = monotonic() + seconds
         with self._changed:
             hurried = self._hurried()

@@ -1,4 +1,4 @@
-"""`RemoteTournament`: a tournament that a service runs, over HTTP."""
+"""`RemoteTournament`: use a tournament of a service over HTTP."""
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -53,10 +53,10 @@ T = TypeVar("T")
 
 
 class RemoteTournament(Tournament, schemes=("http", "https")):
-    """A tournament that a service runs, for scripts and operators: each call is a request to the service.
+    """A tournament of a service, for scripts and operators. Each call is an HTTP request.
 
-    `Tournament` documents what is not documented here. A service that cannot be reached, or refuses the key, is a
-    `StorageError`. Where users wait, use `Client` instead.
+    See `Tournament` for methods without a docstring here. If the service is unreachable or rejects the API key, a call
+    raises `StorageError`. In applications with waiting users, use `Client` instead.
     """
 
     def __init__(self, name: str, storage: str, key: str | None = None) -> None:
@@ -87,7 +87,9 @@ class RemoteTournament(Tournament, schemes=("http", "https")):
         tournament = cls(name, storage, key)
         try:
             if not exist_ok and tournament._exists():
-                raise TournamentExists(f"{name!r} is in {storage} already: open it, or create it with exist_ok=True")
+                raise TournamentExists(
+                    f"tournament {name!r} already exists in {storage}; open it, or pass exist_ok=True"
+                )
             tournament._calls.send("POST", "/v1/tournaments", body)
         except BaseException:
             tournament.close()
@@ -150,16 +152,16 @@ class RemoteTournament(Tournament, schemes=("http", "https")):
     def _report(
         self, path: str, results: str, items: list[dict[str, Any] | None], read: Callable[[Any], T], unknown: T
     ) -> list[T]:
-        """Send items in batches. Where there was no duel there is nothing to send, and the result is `unknown`."""
-        found: list[T] = []
+        """Send items in batches and return their results. An item that is None is not sent: its result is `unknown`."""
+        received: list[T] = []
         for batch in _batches([item for item in items if item is not None]):
             answer = self._calls.send("POST", self._at(path), batch)
-            found += [read(each) for each in lines(answer, results, len(batch))]
-        results_in_order = iter(found)
+            received += [read(each) for each in lines(answer, results, len(batch))]
+        results_in_order = iter(received)
         return [unknown if item is None else next(results_in_order) for item in items]
 
     def observe(self, seen: Iterable[Signal | Shown]) -> list[Status]:
-        events = [event_of(one) for one in as_list("seen", seen)]
+        events = [event_of(item) for item in as_list("seen", seen)]
         statuses: list[Status] = []
         path = f"/v1/events?{urlencode({'tournament': self.name})}"
         for batch in _batches(events):
@@ -217,7 +219,7 @@ class RemoteTournament(Tournament, schemes=("http", "https")):
 
     def duels(self, limit: int = 100, before: str | None = None) -> list[DuelRow]:
         if before is not None and numbers_of(before) is None:
-            raise ValueError(f"before must be the id of a duel, got {brief(before)}")
+            raise ValueError(f"before must be the id of a duel such as 3-17, got {brief(before)}")
         arms = {ranker: arm for arm, ranker in enumerate(self.rankers)}
         rows: list[DuelRow] = []
         while len(rows) < limit:
@@ -234,7 +236,7 @@ class RemoteTournament(Tournament, schemes=("http", "https")):
     def journal(self, since: int = 0) -> Iterator[Event]:
         return (value_in(Event, line) for line in self._pages("journal", "events", since))
 
-    # Operate. The service knows from the key who did it
+    # Operate. The service takes the operator from the API key, so `by` becomes part of the reason
 
     def start(self, reason: str = "", by: str = "") -> None:
         self._operate(":start", reason, by)
@@ -264,7 +266,7 @@ class RemoteTournament(Tournament, schemes=("http", "https")):
     def void(self, duel: LiveDuel | str, reason: str = "", by: str = "") -> None:
         named = name_of(duel)
         if named is None:
-            raise UnknownDuel(f"no duel {brief(duel)} in tournament {self.name!r}")
+            raise UnknownDuel(f"unknown duel {brief(duel)} in tournament {self.name!r}")
         id = duel.id if isinstance(duel, LiveDuel) else duel
         self._operate(f"{_part('duels', id or '')}:void", reason, by)
 
@@ -276,9 +278,9 @@ class RemoteTournament(Tournament, schemes=("http", "https")):
     def _summary(self) -> Any:
         return self._calls.send("GET", self._at())
 
-    def _operate(self, what: str, reason: str, by: str, verb: str = "POST", **body: Any) -> None:
-        told = f"{reason} ({by})" if reason and by else reason or by
-        self._calls.send(verb, self._at() + what, {**body, "reason": told}, once=True)
+    def _operate(self, path: str, reason: str, by: str, verb: str = "POST", **body: Any) -> None:
+        reason = f"{reason} ({by})" if reason and by else reason or by
+        self._calls.send(verb, self._at() + path, {**body, "reason": reason}, once=True)
 
     def _page(self, what: str, limit: int, after: object) -> Any:
         query = {"limit": limit} if after is None else {"limit": limit, "after": after}
@@ -293,7 +295,7 @@ class RemoteTournament(Tournament, schemes=("http", "https")):
 
 
 def names_at(storage: str, key: str | None = None) -> list[str]:
-    """The tournaments of a service, in alphabetical order."""
+    """Return the names of all tournaments of a service, in alphabetical order."""
     calls = Calls(storage, key)
     names: list[str] = []
     try:
@@ -316,5 +318,5 @@ def _batches(items: list[T]) -> Iterator[list[T]]:
 
 
 def _part(kind: str, name: str) -> str:
-    """The path of a ranker or a duel, relative to its tournament."""
+    """Return the URL path of a ranker or a duel, relative to its tournament."""
     return path_of(kind, name).removeprefix("/v1/tournaments")

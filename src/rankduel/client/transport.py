@@ -1,4 +1,4 @@
-"""HTTP transport with a deadline: every call ends by then, whatever the server, the network or DNS do."""
+"""HTTP transport with deadlines: every request ends by its deadline, whatever the server, the network or DNS do."""
 
 import http.client
 import io
@@ -17,24 +17,24 @@ from rankduel.client.addresses import Addresses
 __all__ = ["Answer", "Failure", "Transport"]
 
 _MAX_IDLE_CONNECTIONS = 32
-_MAX_ANSWER_BYTES = 1 << 20  # more is not read
-_MAX_HEAD_BYTES = 8 << 10  # status and headers: 64 kB of them can take 0.1 s to parse, which no deadline ends
-_BUFFER_BYTES = 2048  # per read: enough for a duel, and quickly parsed, since the clock is read between two reads
+_MAX_ANSWER_BYTES = 1 << 20  # longer responses are an error
+_MAX_HEAD_BYTES = 8 << 10  # status and headers: 64 kB can take 0.1 s to parse, and a deadline cannot interrupt parsing
+_BUFFER_BYTES = 2048  # per read: enough for a duel; small, because the deadline is checked between reads
 _MAX_RETRY_AFTER_SECONDS = 60.0  # the longest pause that a server may ask for
 _CLOSED_WHILE_IDLE = (ConnectionError, http.client.RemoteDisconnected)
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a server has answered: a status, the body as JSON made it, and for how long it wants to be left alone."""
+    """A response: status, decoded JSON body, and the seconds of its Retry-After header."""
 
     status: int
     value: Any
     retry_after: float | None = None
 
 
-class Failure(Exception):  # noqa: N818 - not an error of a user: nobody outside this package sees it
-    """No answer, or none that can be understood; `late` if the deadline came first."""
+class Failure(Exception):  # noqa: N818 - internal: it never leaves this package
+    """No response, or an invalid one. `late` is True if the deadline passed."""
 
     def __init__(self, reason: str, *, late: bool = False) -> None:
         super().__init__(reason)
@@ -42,10 +42,10 @@ class Failure(Exception):  # noqa: N818 - not an error of a user: nobody outside
 
 
 class Transport:
-    """Calls to one service, over connections that are kept open. Any number of threads may use it.
+    """Requests to one service over a pool of keep-alive connections. Thread-safe.
 
-    `url` is where the service is, `https://host:8080` or with a path before `/v1`. `call` raises `Failure` and nothing
-    else.
+    `url` is the address of the service, `https://host:8080`, perhaps with a path prefix before `/v1`. `call` raises
+    only `Failure`.
     """
 
     def __init__(self, url: str, key: str | None = None) -> None:
@@ -73,9 +73,10 @@ class Transport:
         largest: int = _MAX_ANSWER_BYTES,
         once: bool = False,
     ) -> Answer:
-        """One call, ended before `due` (as `monotonic` tells the time).
+        """Send a request and return its response, before `due` on the clock of `monotonic`.
 
-        A connection that the server has closed meanwhile is replaced, unless the call may reach it only `once`.
+        If the server has closed an idle connection, the request is sent again on another one. With `once`, the request
+        uses a new connection and is never sent twice.
         """
         request = f"{verb} {self._prefix}{path} HTTP/1.1\r\n{self._head}"
         if body is not None:
@@ -89,18 +90,18 @@ class Transport:
                 try:
                     return self._exchange(connection, verb, sent, due, largest)
                 except _CLOSED_WHILE_IDLE:
-                    continue  # before it has answered anything: it was closed while it lay idle
+                    continue  # no response yet: the server closed the connection while it was idle
         except TimeoutError as error:
-            raise Failure("no answer before the deadline", late=True) from error
+            raise Failure("no response before the deadline", late=True) from error
         except Exception as error:
             raise Failure(f"{type(error).__name__}: {error}") from error
 
     def close(self) -> None:
-        """Let go of the connections that lie idle."""
+        """Close the idle connections."""
         _close_all(self._idle)
 
     def forked(self) -> None:
-        """In a child process: the connections are the parent's."""
+        """Start afresh in a child process: the connections belong to the parent."""
         self.close()
         self._addresses.forked()
 
@@ -117,7 +118,7 @@ class Transport:
         return answer
 
     def _kept(self) -> "_Connection | None":
-        """An idle connection that the server has not closed; the one used last comes first."""
+        """Take the most recently used idle connection that is still open; None if there is none."""
         while True:
             try:
                 connection = self._idle.pop()
@@ -128,18 +129,18 @@ class Transport:
             connection.close()
 
     def _connected(self, due: float) -> "_Connection":
-        """A new connection, to the first address that answers."""
+        """Open a connection to the first address that accepts one."""
         addresses = self._addresses.known(due)
         failure: OSError = TimeoutError()
-        for tried, (family, place) in enumerate(addresses):
+        for tried, (family, address) in enumerate(addresses):
             left = due - monotonic()
             if left <= 0:
                 raise TimeoutError
             connection = socket.socket(family, socket.SOCK_STREAM)
             try:
-                connection.settimeout(left / (len(addresses) - tried))  # one that is silent leaves time for the others
+                connection.settimeout(left / (len(addresses) - tried))  # a silent address leaves time for the others
                 connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                connection.connect(place)
+                connection.connect(address)
                 if self._tls is not None:
                     connection.settimeout(_left(due))
                     connection = self._tls.wrap_socket(connection, server_hostname=self._host)
@@ -150,13 +151,13 @@ class Transport:
             except BaseException:
                 connection.close()
                 raise
-            self._addresses.prefer(family, place)
+            self._addresses.prefer(family, address)
             return _Connection(connection)
         raise failure
 
 
 class _Connection:
-    """One connection, used by one call at a time."""
+    """A connection, used by one request at a time."""
 
     def __init__(self, connection: socket.socket) -> None:
         self.reusable = False
@@ -167,20 +168,20 @@ class _Connection:
         self._poll.register(connection, select.POLLIN)
 
     def exchange(self, verb: str, sent: bytes, due: float, largest: int) -> Answer:
-        """Send a request and read its answer."""
+        """Send a request and read its response."""
         self._due, self.reusable = due, False
         left = memoryview(sent)
-        while left:  # `sendall` with TLS would have the whole time limit for each record
+        while left:  # with TLS, `sendall` would apply the whole timeout to each record
             left = left[self._arm().send(left) :]
         self._allowed = _MAX_HEAD_BYTES
-        response = http.client.HTTPResponse(self, method=verb)  # type: ignore[arg-type] # all that it wants is makefile
+        response = http.client.HTTPResponse(self, method=verb)  # type: ignore[arg-type] # needs only makefile
         response.begin()
         self._allowed += largest
         text = response.read(largest + 1)
         if len(text) > largest:
-            raise ValueError(f"an answer of more than {largest} bytes")
+            raise ValueError(f"the response has more than {largest} bytes")
         if response.length:
-            raise ValueError(f"the answer ended {response.length} bytes too early")
+            raise ValueError(f"the response ended {response.length} bytes too early")
         answer = Answer(
             response.status, json.loads(text) if text else None, _pause(response.headers.get("Retry-After"))
         )
@@ -188,24 +189,24 @@ class _Connection:
         return answer
 
     def quiet(self) -> bool:
-        """Whether the server has neither closed this nor sent anything that nobody has asked for."""
+        """Whether an idle connection is usable: the server has neither closed it nor sent unexpected bytes."""
         return not self._poll.poll(0)
 
     def receive(self, buffer: Any) -> int:
-        """Read some bytes of the answer, within its limits of time and size."""
+        """Read some bytes of the response, within the limits on time and size."""
         received = self._arm().recv_into(buffer)
         self._allowed -= received
         if self._allowed < 0:
-            raise ValueError("the answer is too long")
+            raise ValueError("the response is too long")
         return received
 
     def _arm(self) -> socket.socket:
-        """The connection, with the time limit that is left."""
+        """Set the timeout of the socket to the time that is left, and return it."""
         self._connection.settimeout(_left(self._due))
         return self._connection
 
     def makefile(self, _mode: str) -> io.BufferedReader:
-        """What HTTPResponse reads from."""
+        """Return the file that HTTPResponse reads from."""
         return io.BufferedReader(_Reader(self), _BUFFER_BYTES)
 
     def close(self) -> None:
@@ -213,7 +214,7 @@ class _Connection:
 
 
 class _Reader(io.RawIOBase):
-    """The bytes that come in. A limit for each read would let a server that sends byte by byte go on for ever."""
+    """The incoming bytes. The deadline covers all reads together, so a server that sends slowly cannot extend it."""
 
     def __init__(self, connection: _Connection) -> None:
         self._connection = connection
@@ -238,7 +239,7 @@ def _left(due: float) -> float:
 
 
 def _pause(text: str | None) -> float | None:
-    """The seconds of a Retry-After; its other form, a date, is as good as none."""
+    """Parse a Retry-After header in seconds. A header with a date is ignored."""
     return (
         min(float(text), _MAX_RETRY_AFTER_SECONDS) if text is not None and text.isascii() and text.isdecimal() else None
     )
@@ -262,5 +263,5 @@ def _checked_key(key: str) -> str:
     if not isinstance(key, str):
         raise TypeError("key must be a string")
     if not key or not key.isascii() or not key.isprintable() or " " in key:
-        raise ValueError("key must be printable ASCII without spaces")  # and is never part of a message
+        raise ValueError("key must be printable ASCII without spaces")  # the message must not show the key
     return key

@@ -1,4 +1,4 @@
-"""Request bodies from values, and duels from responses; both are checked."""
+"""Encode request bodies and decode duels, with validation."""
 
 import json
 from collections.abc import Mapping
@@ -33,12 +33,12 @@ _encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 
 
 def encoded(body: object) -> bytes:
-    """A request body as JSON."""
+    """Encode a request body as JSON."""
     return _encode(body).encode()
 
 
 def path_of(tournament: str, *more: str) -> str:
-    """The path of a tournament, or of something in it; a name may have any character.
+    """Return the URL path of a tournament, or of something in it. Names are percent-encoded.
 
     >>> path_of("home/search", "ask")
     '/v1/tournaments/home%2Fsearch/ask'
@@ -47,24 +47,24 @@ def path_of(tournament: str, *more: str) -> str:
 
 
 def query_of(query_id: str | None, client_id: str | None) -> dict[str, str]:
-    """An ask, as the service takes it."""
-    asked = {}
+    """Return the body of an ask."""
+    body = {}
     if query_id is not None:
-        asked["query_id"] = check_name("query_id", query_id)
+        body["query_id"] = check_name("query_id", query_id)
     if client_id is not None:
-        asked["client_id"] = check_name("client_id", client_id)
-    return asked
+        body["client_id"] = check_name("client_id", client_id)
+    return body
 
 
 def duel_from(answer: Any) -> LiveDuel:
-    """A duel of the service; ValueError if that is none.
+    """Decode a duel that the service sent. Raise ValueError if it is invalid.
 
     >>> duel_from({"duel": None, "first": "bm25"})
     Traceback (most recent call last):
-    ValueError: not a duel: no 'second'
+    ValueError: invalid duel: field 'second' is missing
     """
     if not isinstance(answer, Mapping):
-        raise ValueError("not a duel: not an object")
+        raise ValueError(f"invalid duel: expected an object, got {brief(answer)}")
     try:
         duel = LiveDuel(
             id=_id(answer["duel"]),
@@ -78,22 +78,22 @@ def duel_from(answer: Any) -> LiveDuel:
             _ticket=_ticket(answer["ticket"]),
         )
     except KeyError as error:
-        raise ValueError(f"not a duel: no {error}") from None
+        raise ValueError(f"invalid duel: field {error} is missing") from None
     except ValueError as error:
-        raise ValueError(f"not a duel: {error}") from None
+        raise ValueError(f"invalid duel: {error}") from None
     if duel.serve not in _SERVES:
-        raise ValueError(f"not a duel: it says to serve {brief(duel.serve)}")
+        raise ValueError(f"invalid duel: serve must be one of {', '.join(_SERVES)}, got {brief(duel.serve)}")
     return duel
 
 
 @lru_cache(maxsize=64)
 def method_of(spec: str) -> Interleaving:
-    """The interleaving method of a duel, by its name and options."""
+    """Return the interleaving method of a spec, cached."""
     return interleaving_from(spec)
 
 
 def name_of(duel: LiveDuel | str) -> dict[str, str] | None:
-    """How the service finds a duel: by its ticket, which vouches for it, or by its id. None: there is no duel.
+    """Return the fields that identify a duel in a request: its ticket or its id. None if there is no duel.
 
     >>> name_of("3-17")
     {'duel': '3-17'}
@@ -103,42 +103,42 @@ def name_of(duel: LiveDuel | str) -> dict[str, str] | None:
             return None
         return {"duel": duel.id} if duel.ticket is None else {"ticket": duel.ticket}
     if not isinstance(duel, str):
-        raise TypeError(f"duel must be what ask() has returned, or its id or ticket, got {brief(duel)}")
+        raise TypeError(f"duel must be what ask() returned, its id or its ticket, got {brief(duel)}")
     session, dash, number = duel.partition("-")
     known = dash and session.isdecimal() and number.isdecimal()
     return {"duel": duel} if known else {"ticket": duel}
 
 
-def tell_of(duel: LiveDuel | str, told: Outcome | Clicks) -> dict[str, Any] | None:
-    """A tell, as the service takes it; None if there is no duel."""
+def tell_of(duel: LiveDuel | str, result: Outcome | Clicks) -> dict[str, Any] | None:
+    """Return the body of a tell; None if there is no duel."""
     named = name_of(duel)
-    if isinstance(told, Clicks):
-        page = page_of(told.shown)
-        return None if named is None else {**named, "clicks": list(told.clicks), "shown": page}
-    if not isinstance(told, Outcome):
-        raise TypeError(f"outcome must be Outcome.FIRST, Outcome.SECOND or Outcome.TIE, got {brief(told)}")
-    return None if named is None else {**named, "outcome": told.value}
+    if isinstance(result, Clicks):
+        page = page_of(result.shown)
+        return None if named is None else {**named, "clicks": list(result.clicks), "shown": page}
+    if not isinstance(result, Outcome):
+        raise TypeError(f"outcome must be Outcome.FIRST, Outcome.SECOND or Outcome.TIE, got {brief(result)}")
+    return None if named is None else {**named, "outcome": result.value}
 
 
 def show_of(duel: LiveDuel | str, page: Interleaved | None) -> dict[str, Any] | None:
-    """The page of a duel, as the service takes it; None if there is no duel."""
+    """Return the body that reports a shown page; None if there is no duel."""
     if page is None and isinstance(duel, LiveDuel):
         page = duel.shown
     named = name_of(duel)
     if page is None and named is not None:
-        raise ValueError("which page was shown? call duel.interleave first, or hand it over as page=")
+        raise ValueError("no page given; call duel.interleave() first, or pass page=")
     return None if named is None or page is None else {**named, "shown": page_of(page)}
 
 
 def page_of(page: Interleaved) -> dict[str, Any]:
-    """A page that was shown."""
+    """Return a shown page as JSON values."""
     if not isinstance(page, Interleaved):
-        raise TypeError(f"a page is what duel.interleave() has returned, got {brief(page)}")
+        raise TypeError(f"a page must be what duel.interleave() returned, got {brief(page)}")
     return page.to_dict()
 
 
 def event_of(seen: Signal | Shown) -> dict[str, Any]:
-    """What a user did or saw, as an event of User Behavior Insights.
+    """Return a signal or a shown page as a UBI event (User Behavior Insights).
 
     >>> event_of(Signal("q-81", "click", "d4", position=2, time=1_800_000_000.0, dwell=None, key="e-1"))["timestamp"]
     1800000000000
@@ -147,7 +147,7 @@ def event_of(seen: Signal | Shown) -> dict[str, Any]:
         attributes: dict[str, Any] = {"shown": page_of(seen.page)}
         return _event(seen.query_id, "impression", time(), attributes)
     if not isinstance(seen, Signal):
-        raise TypeError(f"seen must be a list of Signal and Shown, got {brief(seen)} in it")
+        raise TypeError(f"seen must contain only Signal and Shown, got {brief(seen)}")
     attributes = {}
     if seen.object is not None:
         attributes["object"] = {"object_id": seen.object}
@@ -170,7 +170,7 @@ def _event(query_id: str, action: str, seconds: float, attributes: dict[str, Any
 
 def _id(value: object) -> str | None:
     if value is not None and numbers_of(check_name("duel", value)) is None:
-        raise ValueError(f"{brief(value)} is not the id of a duel")
+        raise ValueError(f"duel must be an id such as 3-17, got {brief(value)}")
     return value  # type: ignore[return-value] # a name is a string
 
 
@@ -180,5 +180,5 @@ def _ticket(value: object) -> str | None:
 
 def _seed(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**64:
-        raise ValueError(f"{brief(value)} is not a seed")
+        raise ValueError(f"seed must be an integer from 0 to 2**64 - 1, got {brief(value)}")
     return value

@@ -1,4 +1,4 @@
-"""Live tournaments: ask and tell that survive a crash."""
+"""Live tournaments: durable ask and tell."""
 
 from rankduel.live.history import view_at
 from rankduel.live.local_tournament import LocalTournament

@@ -1,4 +1,4 @@
-"""Views of the past: what a tournament had learnt at an earlier time, to explain what it did then."""
+"""Views of the past: the state of a tournament at an earlier time, to explain its decisions."""
 
 from rankduel.errors import SnapshotError
 from rankduel.live.runtime.snapshots import SNAPSHOT_INTERVAL_EVENTS
@@ -8,13 +8,12 @@ from rankduel.live.view import View, view_of
 
 __all__ = ["view_at"]
 
-_MAX_REPLAYED_EVENTS = (
-    2 * SNAPSHOT_INTERVAL_EVENTS
-)  # events that are replayed, in less than a second: two snapshots are kept
+# Two snapshots are kept, so this is enough to reach back to the older one. Replay takes less than a second.
+_MAX_REPLAYED_EVENTS = 2 * SNAPSHOT_INTERVAL_EVENTS
 
 
 def view_at(storage: Storage, name: str, time: float) -> View | None:
-    """All that was learnt in a tournament up to a time; None if too much has happened since."""
+    """Return the view of a tournament at a time; None if that would replay more than 100,000 events."""
     state = _snapshot_before(storage, name, time)
     for replayed, event in enumerate(storage.read(name, 0 if state is None else state.number)):
         if event.time > time:
@@ -29,7 +28,7 @@ def view_at(storage: Storage, name: str, time: float) -> View | None:
 
 
 def _snapshot_before(storage: Storage, name: str, time: float) -> State | None:
-    """The newest snapshot that is not younger."""
+    """Return the state of the newest snapshot taken at or before a time; None if there is none."""
     for snapshot in storage.snapshots(name):
         try:
             state = State.from_snapshot(snapshot)

@@ -1,4 +1,4 @@
-"""`LocalTournament`: a tournament that this process runs, on SQLite or PostgreSQL."""
+"""`LocalTournament`: run a tournament in this process, on SQLite or PostgreSQL."""
 
 import threading
 import weakref
@@ -33,11 +33,11 @@ from rankduel.types import Outcome
 __all__ = ["LocalTournament"]
 
 _MAX_REASON_CHARACTERS = 10 * MAX_NAME_CHARACTERS
-_DONE = {"retired": "retired", "ranker_paused": "paused", "ranker_started": "started"}  # by kind of event
+_DONE = {"retired": "retired", "ranker_paused": "paused", "ranker_started": "started"}  # for errors, by kind of event
 
 
 class LocalTournament(ReadOnlyTournament, Tournament, schemes=("",)):
-    """A tournament that this process runs. `Tournament` documents what is not documented here."""
+    """A tournament that runs in this process. See `Tournament` for methods without a docstring here."""
 
     def __init__(self, runtime: TournamentRuntime, session: int) -> None:
         super().__init__(runtime.name, runtime.storage, runtime.state, runtime.lock)
@@ -49,7 +49,7 @@ class LocalTournament(ReadOnlyTournament, Tournament, schemes=("",)):
         self._adding = threading.Lock()
         runtime.writer.listeners[self.name] = runtime.happened
         schedule_maintenance(runtime.writer, self.name, self._maintenance.run_due)
-        self._end = weakref.finalize(self, _end, runtime)  # nothing above holds this object
+        self._end = weakref.finalize(self, _end, runtime)  # nothing above refers to `self`
 
     @classmethod
     def create(
@@ -76,7 +76,7 @@ class LocalTournament(ReadOnlyTournament, Tournament, schemes=("",)):
             (created,) = writer.put(name, [Created(now(), settings.to_dict())]).result()
             if created is None and not exist_ok:
                 raise TournamentExists(
-                    f"{name!r} is in {writer.storage.url} already: open it, or create it with exist_ok=True"
+                    f"tournament {name!r} already exists in {writer.storage.url}; open it, or pass exist_ok=True"
                 )
             if created is None:
                 check_same(name, _settings(writer.storage, name), settings, seeded=seed is not None)
@@ -86,7 +86,7 @@ class LocalTournament(ReadOnlyTournament, Tournament, schemes=("",)):
             raise
 
     def check_same(self, *, rankers: Iterable[str], seed: int | None = None, **given: Any) -> None:
-        """Raise TournamentExists if `create` with these settings would have made another tournament."""
+        """Raise TournamentExists unless the tournament was created with these settings."""
         settings = new_settings(rankers, seed=seed, **given)
         check_same(self.name, _settings(self.storage, self.name), settings, seeded=seed is not None)
 
@@ -102,12 +102,15 @@ class LocalTournament(ReadOnlyTournament, Tournament, schemes=("",)):
 
     @classmethod
     def _opened(cls, name: str, writer: Writer) -> Self:
-        # A new session: no id of a duel that a crash has lost is ever given again.
+        # Each opening is a new session, so the id of a duel that a crash lost is never issued again.
         (session,) = writer.put(name, [Opened()]).result()
         return cls(TournamentRuntime(name, writer, *load_state(writer.storage, name)), session)
 
     def close(self) -> None:
-        """Store a snapshot, so that opening is quick, and release the storage. Nothing is lost without it."""
+        """Store a snapshot, so that the next opening is fast, and release the storage.
+
+        If you do not call it, no acknowledged data is lost.
+        """
         if not self._runtime.closed:
             self._runtime.take_snapshot()
         self._end()
@@ -121,11 +124,11 @@ class LocalTournament(ReadOnlyTournament, Tournament, schemes=("",)):
         return self._issuer.ask_many(asked)
 
     def ask_now(self, asked: Iterable[tuple[str | None, str | None]]) -> list[LiveDuel] | None:
-        """Ask without waiting, for an event loop; None if the storage must be read first."""
+        """Ask without blocking, for an event loop. Return None if the storage must be read first."""
         return self._issuer.ask_now(asked)
 
     def known(self, query_ids: Iterable[str]) -> set[str]:
-        """Those of these queries that have a duel in this tournament."""
+        """Return the queries that have a duel in this tournament."""
         return set(self._issuer.duels_of(as_list("query_ids", query_ids)))
 
     # Tell
@@ -135,7 +138,7 @@ class LocalTournament(ReadOnlyTournament, Tournament, schemes=("",)):
 
     def tell_soon(self, told: Iterable[tuple[LiveDuel | str, Outcome | Clicks]]) -> Future[list[Receipt]]:
         receipts: Future[list[Receipt]] = Future()
-        receipts.set_running_or_notify_cancel()  # it cannot be cancelled: all of it will be written
+        receipts.set_running_or_notify_cancel()  # not cancellable: the entries are already queued
 
         def done(stored: Future[list[TellResult]]) -> None:
             if (error := stored.exception()) is not None:
@@ -147,7 +150,7 @@ class LocalTournament(ReadOnlyTournament, Tournament, schemes=("",)):
         return receipts
 
     def submit_tells(self, told: Iterable[tuple[LiveDuel | str, Outcome | Clicks]]) -> Future[list[TellResult]]:
-        """The same as `tell_soon`, with results as the storage has them: for a server, which answers many at once."""
+        """Like `tell_soon`, with the results of the storage: for a server that batches the tells of many requests."""
         return self._runtime.writer.put_now(self.name, self._recorder.tells(told))
 
     def show_many(self, shown: Iterable[tuple[LiveDuel | str, Interleaved | None]]) -> list[Status]:
@@ -161,7 +164,7 @@ class LocalTournament(ReadOnlyTournament, Tournament, schemes=("",)):
         return self._runtime.attribution
 
     def seed_of(self, duel: str) -> int:
-        """The seed that makes the page of a duel; 48 bits, exact in any JSON."""
+        """Return the seed that makes the page of a duel. It has 48 bits, so JSON numbers hold it exactly."""
         return self._state.seed_of(duel)
 
     # Read
@@ -187,30 +190,30 @@ class LocalTournament(ReadOnlyTournament, Tournament, schemes=("",)):
 
     @property
     def maintenance_failure(self) -> str | None:
-        """Why duels are not resolved, do not expire, or guardrails are not checked; None if all is well."""
+        """Why maintenance failed, so that duels are not resolved or guardrails not checked; None if it works."""
         return self._runtime.maintenance_failure
 
     @property
     def durable_counts(self) -> Counts:
-        """How many duels were issued, and what became of them, as far as it is durable. Never waits."""
+        """The durable counts of duels by state. Never blocks."""
         return self._runtime.counts()
 
     @property
     def counters_version(self) -> int:
-        """A number that changes whenever counters change."""
+        """A number that changes whenever the counters change."""
         return self._runtime.counters_version
 
     @property
     def failing(self) -> Exception | None:
-        """Why users see the baseline though the tournament runs: the storage or the bandit has failed."""
+        """The failure of the storage or the bandit, while users see the baseline; None if both work."""
         return self._runtime.failing
 
     def counters(self) -> dict[str, int]:
-        """All counters, as far as they are durable."""
+        """Return all durable counters."""
         return dict(self._runtime.counters)
 
     def snapshot(self) -> tuple[type[Bandit], bytes]:
-        """The class of the bandit, and its newest snapshot: the last one that is stored, if it has all rankers."""
+        """Return the bandit's class and a snapshot: the newest stored one that has all rankers, or a new one."""
         with self._lock:
             kind, n_rankers = type(self._state.bandit), len(self._state.rankers)
         for snapshot in self.storage.snapshots(self.name):
@@ -239,7 +242,7 @@ class LocalTournament(ReadOnlyTournament, Tournament, schemes=("",)):
 
     def add_rankers(self, rankers: Iterable[str], reason: str = "", by: str = "") -> None:
         names = [check_name("a ranker", ranker) for ranker in as_list("rankers", rankers)]
-        with self._adding:  # two threads that add at the same time do not exceed the limit together
+        with self._adding:  # two threads must not exceed the limit together
             with self._lock:
                 check_new(names, self._state.rankers)
                 self._state.changeable("add")
@@ -261,9 +264,9 @@ class LocalTournament(ReadOnlyTournament, Tournament, schemes=("",)):
         body = {"duel": f"{session}-{number}", "reason": _check_text("reason", reason), "by": _check_text("by", by)}
         (state,) = self._runtime.writer.put(self.name, [Void(session, number, self._runtime.time(), body)]).result()
         if state is None:
-            raise UnknownDuel(f"no duel {brief(duel)} in tournament {self.name!r}")
+            raise UnknownDuel(f"unknown duel {brief(duel)} in tournament {self.name!r}")
         if state == "resolved":
-            raise ValueError(f"duel {session}-{number} is resolved already: it cannot be void")
+            raise ValueError(f"duel {session}-{number} is already resolved, so it cannot be declared void")
 
     def _change_ranker(self, kind: str, method: str, ranker: str, reason: str, by: str) -> None:
         with self._lock:
@@ -272,23 +275,24 @@ class LocalTournament(ReadOnlyTournament, Tournament, schemes=("",)):
                 known = some_of(self._state.rankers)
                 raise ValueError(f"unknown ranker {brief(ranker)} in tournament {self.name!r}; known rankers: {known}")
             if arm not in self._state.bandit.alive:
-                raise ValueError(f"ranker {ranker!r} was eliminated or retired before: it cannot be {_DONE[kind]}")
+                raise ValueError(f"ranker {ranker!r} is already eliminated or retired, so it cannot be {_DONE[kind]}")
             if kind == "retired" and self._state.bandit.n_alive == 1:
-                raise ValueError(f"ranker {ranker!r} is the last one left: it cannot be retired")
+                raise ValueError(f"ranker {ranker!r} is the last one left, so it cannot be retired")
             self._state.changeable(method)
         self._change(kind, ("running", "paused"), reason, by, ranker=ranker)
 
     def _change(self, kind: str, allowed: Sequence[str], reason: str, by: str, **body: Any) -> None:
         self._runtime.check()
         if self._state.status not in allowed:
-            raise ValueError(f"{self.name!r} is {self._state.status}: it cannot be {kind}")
+            needed = " or ".join(allowed)
+            raise ValueError(f"tournament {self.name!r} is {self._state.status}; this is possible only while {needed}")
         body |= {"reason": _check_text("reason", reason), "by": _check_text("by", by)}
         (done,) = self._runtime.write([Change(self._runtime.time(), kind, body)])
         if isinstance(done, ValueError):
             raise done
 
     def run_maintenance(self) -> None:
-        """Run due maintenance now: a thread does it every quarter of a second."""
+        """Run due maintenance now, instead of within a quarter of a second."""
         self._maintenance.run_due()
 
 
@@ -297,8 +301,8 @@ def _receipt(result: TellResult) -> Receipt:
     return Receipt(result.status, None if result.outcome is None else Outcome(result.outcome))
 
 
-def _receipts(told: Iterable[TellResult]) -> list[Receipt]:
-    return list(map(_receipt, told))
+def _receipts(results: Iterable[TellResult]) -> list[Receipt]:
+    return list(map(_receipt, results))
 
 
 def _end(runtime: TournamentRuntime) -> None:
@@ -312,5 +316,5 @@ def _settings(storage: Storage, name: str) -> Settings:
 
 def _check_text(what: str, text: object) -> str:
     if not isinstance(text, str) or len(text) > _MAX_REASON_CHARACTERS:
-        raise ValueError(f"{what} must be a text of at most {_MAX_REASON_CHARACTERS} characters, got {brief(text)}")
+        raise ValueError(f"{what} must be a string of at most {_MAX_REASON_CHARACTERS} characters, got {brief(text)}")
     return text

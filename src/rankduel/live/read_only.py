@@ -1,4 +1,4 @@
-"""Read-only tournaments: the reading half of `LocalTournament`, and a stored tournament that another process runs."""
+"""Read-only access: the reading methods of `LocalTournament`, and stored tournaments that another process runs."""
 
 import threading
 from collections.abc import Iterator
@@ -18,13 +18,13 @@ __all__ = ["ReadOnlyTournament", "StoredTournament", "check_known"]
 
 
 class ReadOnlyTournament:
-    """The reading half of `LocalTournament`."""
+    """The reading methods of `LocalTournament`."""
 
     def __init__(self, name: str, storage: Storage, state: State, lock: threading.RLock) -> None:
         self.name = name
         self.storage = storage
         self._state = state
-        self._lock = lock  # held by whoever changes the state, or looks at it
+        self._lock = lock  # held while the state is read or changed
         self._view: View | None = None
 
     @property
@@ -34,18 +34,18 @@ class ReadOnlyTournament:
 
     @property
     def settings(self) -> Settings:
-        """The settings as they are now."""
+        """The current settings."""
         return self._state.settings
 
     @property
     def rankers(self) -> list[str]:
-        """All rankers that ever took part, in the order in which they came."""
+        """All rankers, eliminated and retired ones included, in the order in which they were added."""
         with self._lock:
             return list(self._state.rankers)
 
     @property
     def champion(self) -> str:
-        """The ranker that is the best guess now."""
+        """The current best guess."""
         with self._lock:
             return self._state.rankers[self._state.bandit.champion]
 
@@ -57,23 +57,23 @@ class ReadOnlyTournament:
             return None if winner is None else self._state.rankers[winner]
 
     def decision(self) -> LiveDecision:
-        """The winner, or the rankers that are tied, or where it stands; by `str` in words."""
+        """Return the winner, the tied rankers or the current leader. `str` puts it in words."""
         return standings.decision(self.view())
 
     def leaderboard(self) -> list[Standing]:
-        """All rankers: the champion, others that are left by their share of wins, those out from the last one on."""
+        """Return all rankers: the champion, the others left by rate of wins, then the eliminated, latest first."""
         return standings.leaderboard(self.view())
 
     def timeline(self) -> list[Departure]:
-        """The rankers that are out, in the order in which they went."""
+        """Return the eliminated and retired rankers, in the order in which they left."""
         return standings.timeline(self.view())
 
     def preferences(self) -> list[Meeting]:
-        """All pairs that have met, and how often each won."""
+        """Return all pairs that have met, with the wins of each side."""
         return standings.preferences(self.view())
 
     def view(self) -> View:
-        """All that was learnt up to now, as a copy: nobody waits for what is computed from it."""
+        """Return a copy of everything learnt so far. Reports use the copy, so they do not hold the lock."""
         with self._lock:
             if self._view is None or self._view.number != self._state.number:
                 self._view = view_of(self._state)
@@ -81,31 +81,31 @@ class ReadOnlyTournament:
 
     @property
     def number(self) -> int:
-        """Of the last event that was learnt."""
+        """The number of the last event that was applied."""
         return self._state.number
 
     def duels(self, limit: int = 100, before: str | None = None) -> list[DuelRow]:
-        """The latest duels, or the latest before the one of that id; newest first."""
+        """Return the latest duels, or the latest before the duel with the id `before`; newest first."""
         numbers = None if before is None else numbers_of(before)
         if before is not None and numbers is None:
-            raise ValueError(f"before must be the id of a duel, got {brief(before)}")
+            raise ValueError(f"before must be the id of a duel such as 3-17, got {brief(before)}")
         return self.storage.duels(self.name, limit, numbers)
 
     def journal(self, since: int = 0) -> Iterator[Event]:
-        """All that has happened after event number `since`, as it is stored."""
+        """Return all events after event number `since`, as stored."""
         return self.storage.read(self.name, since)
 
     def audit(self, limit: int = 100, before: int | None = None) -> list[Event]:
-        """What operators and guardrails did, newest first: the journal without what was told."""
+        """Return the actions of operators and guardrails, newest first: the journal without outcomes."""
         return self.storage.changes(self.name, limit, before)
 
     def resolved_since(self, time: float) -> int:
-        """How many outcomes were learnt from a time on."""
+        """Return the number of duels resolved since a time."""
         return self.storage.resolved_since(self.name, time)
 
 
 class StoredTournament(ReadOnlyTournament):
-    """A tournament as it is stored, at the moment when this object is made; another process may run it."""
+    """The stored state of a tournament when this object was made. Another process may be running it."""
 
     def __init__(self, name: str, storage: Storage) -> None:
         check_known(name, storage)
@@ -113,11 +113,12 @@ class StoredTournament(ReadOnlyTournament):
         self.counts = Counts.of(storage.counts(name))
 
     def close(self) -> None:
-        """Let go of the storage."""
+        """Close the storage."""
         self.storage.close()
 
 
 def check_known(name: str, storage: Storage) -> None:
-    """Raise UnknownTournament if a storage has no tournament of that name."""
+    """Raise UnknownTournament if a storage has no tournament with this name."""
     if name not in (known := storage.names()):
-        raise UnknownTournament(f"no tournament {name!r} in {storage.url}; it has {some_of(known) or 'none'}")
+        known_names = some_of(known) or "none"
+        raise UnknownTournament(f"unknown tournament {name!r} in {storage.url}; known tournaments: {known_names}")

@@ -1,10 +1,11 @@
-"""Results of a tournament's methods: duels, receipts, counts, health, leaderboard lines and decisions."""
+"""Return values of a tournament: duels, receipts, counts, health, leaderboard rows and decisions."""
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Protocol, Self
 
+from rankduel.bandits.decision_text import DecisionFacts, headline, meaning
 from rankduel.interleaving import Interleaved, Interleaving
 from rankduel.live.rules.duels import DuelRow, Status
 from rankduel.live.rules.signals import Clicks
@@ -26,18 +27,18 @@ __all__ = [
 
 
 class TicketSigner(Protocol):
-    """Makes the tickets of a tournament in this process."""
+    """Signs the tickets of a tournament."""
 
     def of(self, row: DuelRow) -> str:
-        """The ticket of a duel."""
+        """Return the ticket of a duel."""
 
 
 @dataclass(slots=True)
 class LiveDuel:
-    """Two rankers that should meet on one page; or, without an `id`, what to show instead: `first` alone.
+    """Two rankers to compare on one page. Without an `id` there is no duel: show the results of `first` alone.
 
-    `serve` is `duel`, `baseline` or `winner`, and `why` says why there is no duel: `paused`, `stopped`, `decided`,
-    `share`, `daily_cap`, `in_flight_cap`, `shadow` or `storage`. `expires` is in seconds since 1970.
+    `serve` is `duel`, `baseline` or `winner`. `why` is the reason if there is no duel: `paused`, `stopped`, `decided`,
+    `share`, `daily_cap`, `in_flight_cap`, `shadow`, `storage` or `failed`. `expires` is in seconds since 1970.
     """
 
     id: str | None
@@ -48,36 +49,36 @@ class LiveDuel:
     method: Interleaving = field(repr=False, compare=False)
     serve: str = "duel"
     why: str | None = None
-    shown: Interleaved | None = field(default=None, repr=False, compare=False)  # by `interleave`
-    # Where this process has issued the duel: its row, and what signs it when somebody wants the ticket.
+    shown: Interleaved | None = field(default=None, repr=False, compare=False)  # set by `interleave`
+    # Of a duel that this process issued: its row, and the signer of its ticket.
     _row: DuelRow | None = field(default=None, repr=False, compare=False)
     _signer: TicketSigner | None = field(default=None, repr=False, compare=False)
-    # Where a service has issued it.
+    # Of a duel that a service issued.
     _ticket: str | None = field(default=None, repr=False, compare=False)
 
     @property
     def ticket(self) -> str | None:
-        """The signed duel, as text: a tell with the ticket counts even if a crash has lost the ask."""
+        """The signed duel as text. A tell with the ticket counts even if a crash lost the ask."""
         if self._row is not None and self._signer is not None:
             return self._signer.of(self._row)
         return self._ticket
 
     def row_signed_by(self, signer: TicketSigner) -> DuelRow | None:
-        """The row of the duel, if this signer vouches for it."""
+        """Return the row of the duel, if this signer made it; None otherwise."""
         return self._row if self._signer is signer else None
 
     def interleave(self, list_a: Iterable[Hashable], list_b: Iterable[Hashable], k: int = 10) -> Interleaved:
-        """The page for the lists of `first` and `second`, best document first; the same again for the same lists.
+        """Interleave the results of `first` (`list_a`) and `second` (`list_b`), best document first, into a page.
 
-        It carries the best k of both lists, for people who look at the duel later. A search that finds nothing has a
-        page without documents.
+        The same lists give the same page. The page also keeps the top k of both lists, for later inspection. Two empty
+        lists give a page without documents.
         """
-        if all(isinstance(found, Sized) and not len(found) for found in (list_a, list_b)):
+        if all(isinstance(documents, Sized) and not len(documents) for documents in (list_a, list_b)):
             self.shown = Interleaved(self.method.name, ())
         else:
-            first, second = (tuple(found) if isinstance(found, Iterator) else found for found in (list_a, list_b))
-            made = self.method.interleave(first, second, k, seed=self.seed)
-            self.shown = replace(made, lists=(tuple(islice(first, k)), tuple(islice(second, k))))
+            first, second = (tuple(given) if isinstance(given, Iterator) else given for given in (list_a, list_b))
+            page = self.method.interleave(first, second, k, seed=self.seed)
+            self.shown = replace(page, lists=(tuple(islice(first, k)), tuple(islice(second, k))))
         return self.shown
 
 
@@ -87,28 +88,28 @@ def outcome_or_clicks(
     clicks: Iterable[Hashable] | None,
     shown: Interleaved | None,
 ) -> Outcome | Clicks | None:
-    """Check the arguments of a tell: the outcome, or the clicks with their page; None where there was no duel."""
+    """Check the arguments of a tell. Return the outcome, or the clicks with their page; None if there was no duel."""
     if clicks is None:
         if not isinstance(outcome, Outcome):
             raise TypeError(f"outcome must be Outcome.FIRST, Outcome.SECOND or Outcome.TIE, got {brief(outcome)}")
         return outcome
     if outcome is not None:
-        raise ValueError("tell either the outcome or the clicks, not both")
+        raise ValueError(f"pass either outcome or clicks, not both; got outcome={brief(outcome)} and clicks")
     documents = tuple(as_list("clicks", clicks))
     if shown is None and isinstance(duel, LiveDuel):
         shown = duel.shown
         if shown is None and duel.id is None:
             return None
     if shown is None:
-        raise ValueError("clicks are credited on a page: call duel.interleave first, or hand it over as shown=")
+        raise ValueError("no page given; call duel.interleave() first, or pass shown=")
     if not isinstance(shown, Interleaved):
-        raise TypeError(f"a page is what duel.interleave() has returned, got {brief(shown)}")
+        raise TypeError(f"a page must be what duel.interleave() returned, got {brief(shown)}")
     return Clicks(documents, shown)
 
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """The answer to a `tell`. `outcome` is the one that is stored; None for an unknown duel, or nothing to learn."""
+    """The answer to a `tell`. `outcome` is the stored outcome; None for an unknown duel or a duel without a signal."""
 
     status: Status
     outcome: Outcome | None
@@ -116,9 +117,9 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many duels: issued = resolved + no_signal + expired + void + failed + in flight.
+    """The number of duels by state: issued = resolved + no_signal + expired + void + failed + in flight.
 
-    Some of the expired ones were told `late`. `shown` counts pages reported as shown, whatever became of them.
+    `late` counts expired duels whose outcome arrived later. `shown` counts pages reported as shown, in any state.
     """
 
     issued: int = 0
@@ -128,48 +129,48 @@ class Counts:
     expired: int = 0
     late: int = 0
     void: int = 0
-    failed: int = 0  # could not be resolved: their page or signals are unusable
+    failed: int = 0  # could not be resolved, because of an unusable page or unusable signals
 
     @classmethod
     def of(cls, counters: Mapping[str, int]) -> Self:
-        """From the counters of a tournament, which has others, too."""
+        """Make counts from all counters of a tournament."""
         return cls(*(counters.get(name, 0) for name in cls.__slots__))
 
     @property
     def in_flight(self) -> int:
-        """Issued, and nothing else became of them yet."""
+        """The number of issued duels that are neither resolved, expired, void nor failed."""
         return self.issued - self.resolved - self.no_signal - self.expired - self.void - self.failed
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """Whether all is well: what became of asks, tells and signals, and what has failed."""
+    """The health of a tournament: counters of asks, tells and signals, and current failures."""
 
     counts: Counts
-    served: dict[str, int]  # asks without a duel, by why
-    told_again: int  # the same a second time
-    conflicts: int
-    unknown: int  # tells of duels that there never were
-    signals: dict[str, int]  # by declared action; all others are "other"
-    signals_again: int
-    signals_dropped: int  # their duels had as many signals as a duel may have
+    served: dict[str, int]  # asks without a duel, by reason
+    told_again: int  # tells that repeated the stored outcome
+    conflicts: int  # tells that contradicted the stored outcome
+    unknown: int  # tells of unknown duels
+    signals: dict[str, int]  # by declared action; undeclared actions are "other"
+    signals_again: int  # duplicate signals
+    signals_dropped: int  # signals above the limit of their duel
     orphans: int  # signals of queries without a duel, or about documents that were not shown
-    late_signals: int
-    outcomes: dict[str, int]  # first, second, tie: with fair pages, the first two are about the same
+    late_signals: int  # signals after the window or after the duel was over
+    outcomes: dict[str, int]  # first, second, tie; with fair pages, first and second win about equally often
     delays: dict[int, int]  # tells by seconds since the ask: at most 1, at most 10, ...
-    failure: str | None  # of the storage or of the bandit
-    maintenance: str | None  # why duels are not resolved, do not expire, or guardrails are not checked
+    failure: str | None  # of the storage or the bandit
+    maintenance: str | None  # why maintenance failed
 
     @property
     def joined(self) -> float:
-        """The share of the duels that are over and were told in time; 1 while there is none."""
-        over = self.counts.resolved + self.counts.no_signal + self.counts.expired
-        return (self.counts.resolved + self.counts.no_signal) / over if over else 1.0
+        """The share of the finished duels that got a result before they expired; 1 while none is finished."""
+        finished = self.counts.resolved + self.counts.no_signal + self.counts.expired
+        return (self.counts.resolved + self.counts.no_signal) / finished if finished else 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A line of the leaderboard. A duel of a ranker with itself is a win and a loss."""
+    """A row of the leaderboard. A duel of a ranker with itself counts as a win and a loss."""
 
     ranker: str
     state: str  # champion, left, paused, out or retired
@@ -179,61 +180,78 @@ class Standing:
 
     @property
     def duels(self) -> int:
-        """Sides that it has played."""
+        """The number of sides that it has played."""
         return self.wins + self.losses + self.ties
 
     @property
     def rate(self) -> float:
-        """The share of its duels that it won, ties as half; 1/2 without a duel."""
+        """The share of its duels that it won, with ties as half a win; 1/2 without duels."""
         return (self.wins + self.ties / 2) / self.duels if self.duels else 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Departure:
-    """A ranker that is out: after how many outcomes, by whom, and on what evidence (a natural logarithm)."""
+    """A ranker that was eliminated or retired."""
 
     ranker: str
-    resolved: int
-    by: str | None
-    evidence: float | None
+    resolved: int  # duels resolved by then
+    by: str | None  # the ranker that eliminated it
+    evidence: float | None  # against it, as a natural logarithm
     left: int  # rankers left afterwards
 
 
 @dataclass(frozen=True, slots=True)
 class Meeting:
-    """Two rankers that have met: how often each won."""
+    """Two rankers that have met, with the results of their duels."""
 
     first: str
     second: str
-    wins: int
-    losses: int
+    wins: int  # of first
+    losses: int  # of first
     ties: int
 
 
 @dataclass(frozen=True, slots=True)
 class LiveDecision:
-    """The end of a tournament, or where it stands, by names of rankers."""
+    """The decision of a tournament, by names of rankers: a winner, tied rankers, or neither yet."""
 
     winner: str | None
     tied: tuple[str, ...]
     champion: str
     left: tuple[str, ...]
     eliminated: tuple[str, ...]  # in their order
-    delta: float | None  # the largest chance that the best is not among those left; None: nothing is guaranteed
-    tolerance: float | None  # within which the tied ones are even
+    delta: float | None  # the largest probability that the best ranker was eliminated; None: no guarantee
+    tolerance: float | None  # tied rankers beat each other with a probability within it of one half
+    tried: int  # rankers that ever took part
+    retired: int  # rankers that an operator has retired
+    resolved: int  # duels
+    p_best_exists: float  # p-value of "one ranker is at least as good as all others"
+    copeland: tuple[str, ...]  # win most pairs; an estimate, given if the p-value is small
+
+    @property
+    def headline(self) -> str:
+        """What is decided, in one line."""
+        return headline(self._facts())
+
+    @property
+    def meaning(self) -> str:
+        """The assumptions on which the headline holds."""
+        return meaning(self._facts())
 
     def __str__(self) -> str:
-        left = f"{self.left[0]}" if len(self.left) == 1 else f"one of the {len(self.left)} left"
-        if self.winner is not None:
-            head = f"The winner is {self.winner}."
-        elif self.tied:
-            head = f"{', '.join(self.tied)} are tied."
-        else:
-            head = f"Not decided: {len(self.left)} rankers are left, and {self.champion} is ahead."
-        if self.delta is None:
-            return f"{head} Nothing is guaranteed."
-        sure = f"With probability {1 - self.delta:g} at least, at whatever time you look"
-        text = f"{head} {sure}: if some ranker is at least as good as each other one, it is {left}"
-        if self.tied and self.tolerance is not None:
-            text += f", and each two of them are within {self.tolerance:g} of even"
-        return f"{text}."
+        return f"{self.headline}\n{self.meaning}"
+
+    def _facts(self) -> DecisionFacts:
+        return DecisionFacts(
+            left=len(self.left),
+            tried=self.tried,
+            retired=self.retired,
+            resolved=self.resolved,
+            leader=self.champion,
+            winner=self.winner,
+            tied=self.tied,
+            delta=self.delta,
+            tolerance=self.tolerance,
+            p_best_exists=self.p_best_exists,
+            copeland=self.copeland,
+        )

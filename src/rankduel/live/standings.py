@@ -1,4 +1,4 @@
-"""Leaderboard, decision, timeline and preferences from a view, by names of rankers; health from counters."""
+"""Make the leaderboard, decision, timeline and preferences from a view, and the health from counters."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping
@@ -10,36 +10,41 @@ __all__ = ["decision", "health", "leaderboard", "preferences", "timeline"]
 
 
 def decision(view: View) -> LiveDecision:
-    """The winner, or the rankers that are tied, or where it stands."""
+    """The winner or the tied rankers, or neither before a decision."""
     names, found = view.names, view.decision
     return LiveDecision(
-        None if found.winner is None else names[found.winner],
-        tuple(names[arm] for arm in found.tied),
-        names[view.champion],
-        tuple(names[arm] for arm in found.confidence.alive),
-        tuple(names[gone.arm] for gone in found.eliminated),
-        found.confidence.delta,
-        found.confidence.tolerance,
+        winner=None if found.winner is None else names[found.winner],
+        tied=tuple(names[arm] for arm in found.tied),
+        champion=names[view.champion],
+        left=tuple(names[arm] for arm in found.confidence.alive),
+        eliminated=tuple(names[gone.arm] for gone in found.eliminated),
+        delta=found.confidence.delta,
+        tolerance=found.confidence.tolerance,
+        tried=len(names),
+        retired=len(view.retired),
+        resolved=view.resolved,
+        p_best_exists=found.confidence.p_best_exists,
+        copeland=tuple(names[arm] for arm in found.copeland),
     )
 
 
 def leaderboard(view: View, start: int = 0, stop: int | None = None) -> list[Standing]:
-    """All rankers, or those from place `start` to `stop`: the best guess first."""
+    """Return the rows of the leaderboard from index `start` up to `stop`, the champion first."""
     records = view.records
     return [Standing(view.names[arm], view.state_of(arm), *records[arm].tolist()) for arm in view.order[start:stop]]
 
 
 def timeline(view: View, start: int = 0, stop: int | None = None) -> list[Departure]:
-    """The rankers that are out, in the order in which they went."""
-    names, gone = view.names, view.decision.eliminated
+    """Return the eliminated and retired rankers, in the order in which they left."""
+    names, eliminations = view.names, view.decision.eliminated
     return [
-        Departure(names[one.arm], one.told, names[one.by] if one.by >= 0 else None, one.evidence, len(names) - place)
-        for place, one in enumerate(gone[start:stop], start + 1)
+        Departure(names[each.arm], each.told, names[each.by] if each.by >= 0 else None, each.evidence, len(names) - n)
+        for n, each in enumerate(eliminations[start:stop], start + 1)
     ]
 
 
 def preferences(view: View, start: int = 0, stop: int | None = None) -> list[Meeting]:
-    """All pairs that have met, in the order of their first ranker, then of their second."""
+    """Return all pairs that have met, ordered by their first ranker, then by their second."""
     names = view.names
     return [
         Meeting(names[first], names[second], won, won if first == second else lost, tied)
@@ -55,10 +60,10 @@ def health(
     actions: Collection[str] = (),
     maintenance: str | None = None,
 ) -> Health:
-    """What became of asks, tells and signals, by the counters of a tournament, and what has failed.
+    """Make the health of a tournament from its counters and its failures.
 
-    Signals of actions that are not among the declared `actions` are counted as "other". The address of the storage is
-    left out: many people may see this.
+    Signals of actions that are not in `actions` count as "other". The address of the storage is removed from messages,
+    because every reader of the service sees them.
     """
 
     def named(word: str) -> dict[str, int]:
@@ -69,7 +74,7 @@ def health(
         signals["other"] = counters["undeclared actions"]
     for action, count in named("action ").items():
         signals[action if action in actions else "other"] += count
-    place = storage.removeprefix("sqlite:///")  # as messages have it
+    address = storage.removeprefix("sqlite:///")  # as in messages
     return Health(
         counts=Counts.of(counters),
         served=named("serve "),
@@ -82,7 +87,7 @@ def health(
         orphans=counters.get("orphan signals", 0),
         late_signals=counters.get("late signals", 0),
         outcomes=named("outcome "),
-        delays={int(bound): count for bound, count in sorted(named("delay ").items(), key=lambda one: int(one[0]))},
-        failure=None if failure is None else f"{type(failure).__name__}: {failure}".replace(place, "the storage"),
-        maintenance=None if maintenance is None else maintenance.replace(place, "the storage"),
+        delays={int(bound): count for bound, count in sorted(named("delay ").items(), key=lambda item: int(item[0]))},
+        failure=None if failure is None else f"{type(failure).__name__}: {failure}".replace(address, "the storage"),
+        maintenance=None if maintenance is None else maintenance.replace(address, "the storage"),
     )

@@ -1,4 +1,4 @@
-"""`Tournament`: the interface of a live tournament, whether it runs in this process or in a service."""
+"""`Tournament`: the interface of live tournaments, local or remote."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Iterator
@@ -27,22 +27,22 @@ from rankduel.types import Outcome
 
 __all__ = ["Tournament"]
 
-_ANY_OTHER = ""  # the scheme of the class that opens addresses whose scheme no other class has
-_CLASSES: dict[str, type["Tournament"]] = {}  # by the scheme of the addresses that they open
+_ANY_OTHER = ""  # the key of the class for addresses whose scheme has no class of its own
+_CLASSES: dict[str, type["Tournament"]] = {}  # by the scheme of the address
 
 
 class Tournament(ABC):
-    """Rankers that duel on live traffic, stored durably. Any number of threads may use one object.
+    """A durable tournament of rankers on live traffic. Thread-safe.
 
-    `ask` names the two rankers to compare for a query; `tell` takes what users did, late, twice or never. Everything
-    that `tell` has acknowledged is durable, and counts once.
+    `ask` returns the two rankers to compare for a query. `tell` stores the outcome. Tells may arrive late, twice or
+    never. A tell that was acknowledged is durable and counts once.
 
     `create` and `open` return a `LocalTournament` for the address of a database, and a `RemoteTournament` for the
-    address of a service. Both do the same, and raise the same errors:
+    address of a service. Both have the same methods and raise the same exceptions:
 
-    - ValueError or TypeError: a wrong argument, or an action that the state of the tournament does not allow
-    - UnknownTournament, TournamentExists, UnknownDuel: no such tournament or duel, or the name is taken
-    - StorageError: the storage or the service does not work, or the tournament was closed
+    - ValueError or TypeError: an invalid argument, or an action that the state of the tournament does not allow
+    - UnknownTournament, TournamentExists, UnknownDuel: an unknown tournament or duel, or a name that is in use
+    - StorageError: the storage or the service failed, or the tournament is closed
 
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
@@ -65,7 +65,7 @@ class Tournament(ABC):
     name: str
 
     def __init_subclass__(cls, schemes: Iterable[str] = (), **more: Any) -> None:
-        """Let `create` and `open` use a class for addresses of these schemes."""
+        """Register a class, so that `create` and `open` use it for addresses with these schemes."""
         super().__init_subclass__(**more)
         _CLASSES.update(dict.fromkeys(schemes, cls))
 
@@ -88,17 +88,19 @@ class Tournament(ABC):
     ) -> "Tournament":
         """Create a tournament.
 
-        - `storage` is an address: `sqlite:///duels.db`, `postgresql://...`, or that of a service, `http://host:8080`,
-          for which `key` is the API key (by default `RANKDUEL_KEY` of the environment).
-        - `bandit` is a name of the registry with its options, or `module:Class`. By default it is `CertifiedSparring`,
-          which eliminates the best ranker with probability `delta` at most (0.01) and, with a `tolerance`, ends also
-          where several rankers are that close.
-        - An outcome that comes more than `expires_after` seconds after the ask is not learnt.
-        - With `exist_ok`, a tournament that exists with these settings is opened.
-        - The other settings can be changed later by `configure`: `baseline` is what users see where there is no duel
-          (by default the champion), `share` the share of the traffic that takes part, `daily_cap` the most duels of a
-          client in a day, `in_flight_cap` the most duels in flight, `guardrails` and `attribution` are rules; with
-          `shadow`, duels are chosen and not shown.
+        - `storage`: address of a database, `sqlite:///duels.db` or `postgresql://...`, or of a service,
+          `http://host:8080`.
+        - `key`: API key of the service, by default the environment variable `RANKDUEL_KEY`.
+        - `bandit`: spec of a bandit in the registry, or `module:Class`. The default is `CertifiedSparring`. It
+          eliminates the best ranker with probability at most `delta` (0.01), over the whole run, provided that one
+          ranker is at least as good as all others, and that outcomes are independent with preferences that do not
+          change. With a `tolerance`, it also ends when the remaining rankers are that close to each other.
+        - `expires_after`: seconds after the ask until a duel expires. Later outcomes are not learnt.
+        - `exist_ok`: open the tournament if it already exists with these settings.
+        - `dials`: settings that `configure` can change later. `baseline` is shown if there is no duel (by default the
+          champion). `share` is the share of the traffic that takes part. `daily_cap` limits the duels of a client per
+          day, `in_flight_cap` the duels in flight. `guardrails` and `attribution` are rules. With `shadow`, the
+          tournament is a dry run: duels are chosen and logged, users see the baseline.
         """
         return _class_for(storage, key).create(
             name,
@@ -117,12 +119,12 @@ class Tournament(ABC):
 
     @classmethod
     def open(cls, name: str, *, storage: str, key: str | None = None) -> "Tournament":
-        """Open a tournament; it goes on exactly where its journal ends."""
+        """Open an existing tournament. It continues exactly where its journal ends."""
         return _class_for(storage, key).open(name, storage=storage, key=key)
 
     @abstractmethod
     def close(self) -> None:
-        """Release the storage, or the connections to the service. Nothing is lost without it."""
+        """Release the storage, or the connections to the service. Without it, no acknowledged data is lost."""
 
     def __enter__(self) -> Self:
         return self
@@ -135,16 +137,16 @@ class Tournament(ABC):
     # Ask
 
     def ask(self, query_id: str | None = None, client_id: str | None = None) -> LiveDuel:
-        """Choose the two rankers to compare for a query; the same query gets the same duel.
+        """Get the two rankers to compare for a query. The same query gets the same duel.
 
-        Where there is no duel, `serve` says what to show instead, `first` and `second` are both that ranker, there is
-        no `id`, and nothing to tell. Client ids are stored as hashes.
+        If there is no duel, `id` is None, `serve` is "baseline" or "winner", and `first` and `second` are both the
+        ranker to show. Then there is nothing to tell. Client ids are stored as hashes.
         """
         return self.ask_many([(query_id, client_id)])[0]
 
     @abstractmethod
     def ask_many(self, asked: Iterable[tuple[str | None, str | None]]) -> list[LiveDuel]:
-        """Ask for many duels at once, each by query and client, or None."""
+        """Ask for many duels at once. Each item is a query id and a client id; both may be None."""
 
     # Tell
 
@@ -156,41 +158,41 @@ class Tournament(ABC):
         clicks: Iterable[Hashable] | None = None,
         shown: Interleaved | None = None,
     ) -> Receipt:
-        """Store who won a duel, or which documents were clicked; on return this is durable.
+        """Store the outcome of a duel, or the documents that were clicked. It is durable when this returns.
 
-        `duel` is what `ask` has returned, or its id, or its ticket. Clicks are credited on the page that
-        `duel.interleave` has made, or on `shown`; the attribution says what equal credit and no click mean. Telling
-        the same again changes nothing.
+        `duel` is what `ask` returned, its id or its ticket. Clicks are credited on the page that `duel.interleave`
+        made, or on `shown`. The attribution rules decide about equal credit and pages without clicks. Repeating a tell
+        changes nothing.
         """
-        told = outcome_or_clicks(duel, outcome, clicks, shown)
-        return Receipt(Status.UNKNOWN, None) if told is None else self.tell_many([(duel, told)])[0]
+        result = outcome_or_clicks(duel, outcome, clicks, shown)
+        return Receipt(Status.UNKNOWN, None) if result is None else self.tell_many([(duel, result)])[0]
 
     @abstractmethod
     def tell_many(self, told: Iterable[tuple[LiveDuel | str, Outcome | Clicks]]) -> list[Receipt]:
-        """Tell many duels, with one receipt each."""
+        """Store the outcomes or clicks of many duels. Return one receipt for each."""
 
     @abstractmethod
     def tell_soon(self, told: Iterable[tuple[LiveDuel | str, Outcome | Clicks]]) -> Future[list[Receipt]]:
-        """Tell many duels without waiting: the future has the receipts as soon as all is durable.
+        """Like `tell_many`, without waiting. The future has the receipts as soon as everything is durable.
 
-        StorageError if too much waits to be written.
+        Raise StorageError if the write queue is full.
         """
 
     def show(self, duel: LiveDuel | str, page: Interleaved | None = None) -> Status:
-        """Report that the page of a duel was shown; by default the page that `duel.interleave` has made."""
+        """Report that the page of a duel was shown, by default the page that `duel.interleave` made."""
         return self.show_many([(duel, page)])[0]
 
     @abstractmethod
     def show_many(self, shown: Iterable[tuple[LiveDuel | str, Interleaved | None]]) -> list[Status]:
-        """Report many pages at once."""
+        """Report many shown pages at once."""
 
     @abstractmethod
     def observe(self, seen: Iterable[Signal | Shown]) -> list[Status]:
-        """Store signals (what users did, by the id of their query); they resolve the duel when its window closes.
+        """Store signals (user actions, by query id) and shown pages. Signals resolve a duel when its window closes.
 
-        A duel is resolved so only if its page was reported, here or by `show`. Each signal has a status: `accepted`,
-        `duplicate`, `late` (its duel is over), `unknown` (its query has no duel) or `limit` (its duel has as many
-        signals as a duel may have).
+        This works only for duels whose page was reported, here or by `show`. Returns a status for each item:
+        `accepted`, `duplicate`, `late` (the duel is over), `unknown` (the query has no duel) or `limit` (the duel has
+        the maximum number of signals).
         """
 
     # Read
@@ -203,22 +205,22 @@ class Tournament(ABC):
     @property
     @abstractmethod
     def settings(self) -> Settings:
-        """The settings as they are now. A service keeps the seed and the salt: there they are -1 and empty."""
+        """The current settings. A service does not send the seed and the salt: there they are -1 and ""."""
 
     @property
     @abstractmethod
     def attribution(self) -> Attribution:
-        """How signals and clicks become the outcome of a duel."""
+        """The rules that turn signals and clicks into the outcome of a duel."""
 
     @property
     @abstractmethod
     def rankers(self) -> list[str]:
-        """All rankers that ever took part, in the order in which they were added."""
+        """All rankers, eliminated and retired ones included, in the order in which they were added."""
 
     @property
     @abstractmethod
     def champion(self) -> str:
-        """The ranker that is the best guess now."""
+        """The current best guess."""
 
     @property
     @abstractmethod
@@ -228,91 +230,94 @@ class Tournament(ABC):
     @property
     @abstractmethod
     def counts(self) -> Counts:
-        """How many duels were issued, and what became of them."""
+        """The number of duels by state."""
 
     @abstractmethod
     def decision(self) -> LiveDecision:
-        """The winner, or the rankers that are tied, or who is ahead; `str` puts it in words."""
+        """Return the winner, the tied rankers or the current leader. `str` puts it in words."""
 
     @abstractmethod
     def leaderboard(self) -> list[Standing]:
-        """All rankers: the champion, others that are left by their share of wins, those out from the last one on."""
+        """Return all rankers: the champion, the others left by rate of wins, then the eliminated, latest first."""
 
     @abstractmethod
     def timeline(self) -> list[Departure]:
-        """The rankers that are out, in the order in which they left."""
+        """Return the eliminated and retired rankers, in the order in which they left."""
 
     @abstractmethod
     def preferences(self) -> list[Meeting]:
-        """All pairs that have met, and how often each won."""
+        """Return all pairs that have met, with the wins of each side."""
 
     @abstractmethod
     def duels(self, limit: int = 100, before: str | None = None) -> list[DuelRow]:
-        """The latest duels, or the latest before the one with that id; newest first.
+        """Return the latest duels, or the latest before the duel with the id `before`; newest first.
 
-        A service keeps clients, propensities and pages: there they are None.
+        A service does not send clients, propensities and pages: there they are None.
         """
 
     @abstractmethod
     def health(self) -> Health:
-        """Counters of asks, tells and signals, and what has failed."""
+        """Return counters of asks, tells and signals, and current failures."""
 
     @abstractmethod
     def journal(self, since: int = 0) -> Iterator[Event]:
-        """All events after event number `since`, as they are stored."""
+        """Return all events after event number `since`, as stored."""
 
     # Operate
 
     @abstractmethod
     def start(self, reason: str = "", by: str = "") -> None:
-        """Issue duels again after `pause`."""
+        """Resume issuing duels after `pause`."""
 
     @abstractmethod
     def pause(self, reason: str = "", by: str = "") -> None:
-        """Issue no duels until `start`; duels in flight may still be told."""
+        """Stop issuing duels until `start`. Duels in flight can still be resolved."""
 
     @abstractmethod
     def stop(self, reason: str = "", by: str = "") -> None:
-        """End the tournament: no duels any more; duels in flight may still be told."""
+        """End the tournament for good: it issues no more duels. Duels in flight can still be resolved."""
 
     @abstractmethod
     def configure(self, *, reason: str = "", by: str = "", **dials: Any) -> None:
-        """Change settings while the tournament runs: those that `create` lists as `dials`."""
+        """Change settings while the tournament runs. `create` lists them under `dials`."""
 
     @abstractmethod
     def add_rankers(self, rankers: Iterable[str], reason: str = "", by: str = "") -> None:
-        """Add rankers, up to 10,000 in all. Only for bandits that can add arms, such as CertifiedSparring."""
+        """Add rankers, up to 10,000 in total. Requires a bandit that can add arms, such as CertifiedSparring."""
 
     @abstractmethod
     def retire(self, ranker: str, reason: str = "", by: str = "") -> None:
-        """Take a ranker out for good. Only for bandits that can retire arms, such as CertifiedSparring."""
+        """Remove a ranker for good. Requires a bandit that can retire arms, such as CertifiedSparring."""
 
     @abstractmethod
     def pause_ranker(self, ranker: str, reason: str = "", by: str = "") -> None:
-        """Issue no duels of a ranker until `start_ranker`; it is not eliminated."""
+        """Issue no duels with a ranker until `start_ranker`. It is not eliminated."""
 
     @abstractmethod
     def start_ranker(self, ranker: str, reason: str = "", by: str = "") -> None:
-        """Issue duels of a paused ranker again."""
+        """Resume duels with a paused ranker."""
 
     @abstractmethod
     def void(self, duel: LiveDuel | str, reason: str = "", by: str = "") -> None:
-        """Declare a duel void: it will not be learnt. ValueError if it was told, UnknownDuel if there is none."""
+        """Declare a duel void, so that its outcome is not learnt.
+
+        Raise ValueError if the duel is already resolved, UnknownDuel if it does not exist.
+        """
 
 
 def _class_for(storage: object, key: str | None) -> type[Tournament]:
-    """The class that opens tournaments at an address.
+    """Return the class for tournaments at an address.
 
     >>> _class_for("sqlite:///duels.db", key=None).__name__
     'LocalTournament'
     >>> _class_for("sqlite:///duels.db", key="rd_1_secret")
     Traceback (most recent call last):
-    ValueError: a key is for the service at an http address, not for 'sqlite:///duels.db'
+    ValueError: key is only for a service at an http address, got storage 'sqlite:///duels.db'
     """
     scheme = storage.partition("://")[0] if isinstance(storage, str) else ""
     if scheme in ("http", "https") and scheme not in _CLASSES:
-        raise ValueError(f"import rankduel.client first, to reach {storage!r}")
-    found = _CLASSES.get(scheme, _CLASSES[_ANY_OTHER])
-    if key is not None and found is _CLASSES[_ANY_OTHER]:
-        raise ValueError(f"a key is for the service at an http address, not for {storage!r}")
-    return found
+        raise ValueError(f"cannot open {storage!r} yet; import rankduel.client first")
+    tournament_class = _CLASSES.get(scheme, _CLASSES[_ANY_OTHER])
+    if key is not None and tournament_class is _CLASSES[_ANY_OTHER]:
+        raise ValueError(f"key is only for a service at an http address, got storage {storage!r}")
+    return tournament_class

@@ -1,4 +1,4 @@
-"""`View`: a consistent copy of all that a tournament has learnt, for reports; making one blocks nobody for long."""
+"""`View`: a consistent copy of everything a tournament has learnt, for reports. Making one holds the lock briefly."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,25 +15,25 @@ __all__ = ["View", "view_of"]
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-_PAIRS_PER_CHUNK = 4_096  # converted while no other thread runs
+_PAIRS_PER_CHUNK = 4_096  # converted in one call, during which no other thread runs
 
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """A copy: the tournament goes on. Rankers are numbers here, those of `names`."""
+    """A copy of a tournament's state, which does not change. Rankers are indices into `names`."""
 
     number: int  # of the last event
     time: float  # of the last event
-    resolved: int  # duels whose outcome was learnt
+    resolved: int  # duels
     status: str
     settings: Settings
-    bandit: str  # the class
+    bandit: str  # name of the class
     names: tuple[str, ...]
     champion: int
     alive: Integers
     decision: Decision
-    evidence: Floats | None  # against each ranker, a natural logarithm
-    batches: tuple[tuple[int, ...], ...] | None  # None where the bandit has none
+    evidence: Floats | None  # against each ranker, as a natural logarithm
+    batches: tuple[tuple[int, ...], ...] | None  # None if the bandit has no batches
     paused: frozenset[int]
     retired: frozenset[int]
     wins: dict[tuple[int, int], int] = field(repr=False)  # of the first over the second
@@ -41,7 +41,7 @@ class View:
 
     @cached_property
     def meetings(self) -> Integers:
-        """Rows of ranker i, ranker j >= i, wins of i, wins of j and ties, for all pairs that have met, in order."""
+        """All pairs that have met, sorted: rows of ranker i, ranker j >= i, wins of i, wins of j, and ties."""
         parts = []
         for (first, second, count), low, high in ((self._won, 2, 3), (self._tied, 4, 4)):
             rows = np.zeros((len(count), 5), np.int64)
@@ -49,16 +49,16 @@ class View:
             rows[np.arange(len(rows)), np.where(first > second, high, low)] = count
             parts.append(rows)
         rows = np.concatenate(parts)
-        keys, places = np.unique(rows[:, 0] * len(self.names) + rows[:, 1], return_inverse=True)
+        keys, indices = np.unique(rows[:, 0] * len(self.names) + rows[:, 1], return_inverse=True)
         table = np.zeros((len(keys), 5), np.int64)
         table[:, 0], table[:, 1] = np.divmod(keys, len(self.names))
         for column in (2, 3, 4):
-            table[:, column] = np.bincount(places, rows[:, column], len(keys))
+            table[:, column] = np.bincount(indices, rows[:, column], len(keys))
         return table
 
     @cached_property
     def records(self) -> Integers:
-        """Wins, losses and ties of each ranker. A duel of a ranker with itself is a win and a loss."""
+        """Wins, losses and ties of each ranker. A duel of a ranker with itself counts as a win and a loss."""
         n = len(self.names)
         winner, loser, won = self._won
         first, second, tied = self._tied
@@ -85,7 +85,7 @@ class View:
 
     @cached_property
     def rates(self) -> Floats:
-        """The share of its duels that each ranker won, ties as half; 1/2 without a duel."""
+        """The share of its duels that each ranker won, with ties as half a win; 1/2 without duels."""
         wins, _, ties = self.records.T
         duels = self.records.sum(1)
         rates: Floats = np.where(duels > 0, (wins + ties / 2) / np.maximum(duels, 1), 0.5)
@@ -93,46 +93,46 @@ class View:
 
     @cached_property
     def order(self) -> list[int]:
-        """The leaderboard: the champion, others that are left by their share of wins, those out from the last on."""
+        """The leaderboard: the champion, the others left by rate of wins, then the eliminated, latest first."""
         return self.ordered_by(self.rates)
 
     def ordered_by(self, scores: Floats) -> list[int]:
-        """The same order, those that are left by their scores, the highest first."""
+        """Return the leaderboard with the rankers that are left ordered by their scores, highest first."""
         group = np.full(len(self.names), 2)
         group[list(self.retired)] = 3
         group[self.alive] = 1
         if self.champion in self.left:
             group[self.champion] = 0
         within = np.zeros(len(self.names))
-        for place, gone in enumerate(self.decision.eliminated):
-            within[gone.arm] = -place
+        for index, elimination in enumerate(self.decision.eliminated):
+            within[elimination.arm] = -index
         within[self.alive] = -scores[self.alive]
         order: list[int] = np.lexsort((within, group)).tolist()
         return order
 
     def state_of(self, arm: int) -> str:
-        """The state of a ranker: champion, left, paused, out or retired."""
+        """Return the state of a ranker: champion, left, paused, out or retired."""
         if arm not in self.left:
             return "retired" if arm in self.retired else "out"
         return "paused" if arm in self.paused else "champion" if arm == self.champion else "left"
 
     @property
     def enough(self) -> float | None:
-        """The evidence, as a logarithm, at which a ranker goes; None where the rule keeps none."""
+        """The evidence (a natural logarithm) at which a ranker is eliminated; None without such a rule."""
         confidence = self.decision.confidence
         if self.evidence is None or confidence.delta is None:
             return None
-        shares = 1 if confidence.tolerance is None else 2 * len(self.alive)  # of delta: see "Tied sets" in the docs
+        shares = 1 if confidence.tolerance is None else 2 * len(self.alive)  # of delta; see "Tied sets" in the docs
         return float(np.log(shares / confidence.delta))
 
     @property
     def ends(self) -> bool:
-        """Whether rankers are eliminated, so that one remains; others play on for ever."""
+        """Whether the bandit eliminates rankers until one is left. Other bandits run without end."""
         return self.enough is not None or self.batches is not None
 
 
 def _as_array(counts: dict[tuple[int, int], int]) -> Integers:
-    """Three rows: first and second of each pair, and its count. Made in pieces: other threads run in between."""
+    """Return three rows: first and second of each pair, and its count. Works in chunks to let other threads run."""
     pairs, values = iter(counts), iter(counts.values())
     pieces = [np.zeros((3, 0), np.int64)]
     while piece := list(islice(pairs, _PAIRS_PER_CHUNK)):
@@ -142,7 +142,7 @@ def _as_array(counts: dict[tuple[int, int], int]) -> Integers:
 
 
 def view_of(state: State) -> View:
-    """A view of a state, which must not change meanwhile."""
+    """Make a view of a state. The caller holds the lock."""
     bandit = state.bandit
     batches = getattr(bandit, "batches", None)
     return View(

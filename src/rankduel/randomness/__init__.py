@@ -1,4 +1,4 @@
-"""Random streams by name from one seed (`streams`), and draws for kernels (`draws.pxd`, `beta.pxd`, ...)."""
+"""Named random streams from one seed (`streams`), and random draws for kernels (`draws.pxd`, `beta.pxd`, ...)."""
 
 from rankduel.randomness.streams import bit_generator, fresh_seed, generator, subseed
 

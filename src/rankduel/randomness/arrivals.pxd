@@ -1,9 +1,9 @@
-# Many rare events, each with a chance of its own, asked for again and again: how long until one happens, and which?
+# Simulate many rare events over many rounds: skip the rounds without any event, then find the events of a round.
 #
-# Let event i come as arrivals of a Poisson process whose rate makes the chance of at least one within a unit of time its
-# own, rate = -log(1 - chance). A round is a unit of time. So the rounds in which nothing happens are jumped over, the
-# time to the next arrival being exponential, and arrivals are independent of all that was before: it may be drawn anew
-# whenever a rate has changed.
+# Event i happens in a round with probability p_i. It is modelled as at least one arrival of a Poisson process within a
+# unit of time, with the rate -log(1 - p_i), and a round is a unit of time. The time until the next arrival of all
+# processes together is exponential, so the rounds before it are skipped. Poisson processes are memoryless, so this time
+# may be drawn again whenever a rate has changed.
 
 from libc.math cimport log1p
 
@@ -19,12 +19,12 @@ cdef inline double arrival_rate(double chance) noexcept nogil:
 
 
 cdef inline double arrival_wait(bitgen_t *rng, double total) noexcept nogil:
-    """The time until the next arrival, where the rates have this sum."""
+    """Draw the time until the next arrival, given the sum of all rates."""
     return random_standard_exponential(rng) / total if total > 0 else 1e300
 
 
 cdef inline int arrival_of(bitgen_t *rng, const double *rates, int n, double total) noexcept nogil:
-    """Whose arrival it is."""
+    """Draw the event that an arrival belongs to, in proportion to the rates."""
     cdef double left = uniform(rng) * total
     cdef int i, last = 0
     for i in range(n):
@@ -33,11 +33,11 @@ cdef inline int arrival_of(bitgen_t *rng, const double *rates, int n, double tot
                 return i
             left -= rates[i]
             last = i
-    return last  # by rounding
+    return last  # reached only by rounding
 
 
 cdef inline int with_event(int *events, int n_events, int event) noexcept nogil:
-    """Note an event once; how many there are now."""
+    """Add an event to the list unless it is there. Returns the new length."""
     cdef int k = 0
     while k < n_events and events[k] != event:
         k += 1
@@ -48,7 +48,7 @@ cdef inline int with_event(int *events, int n_events, int event) noexcept nogil:
 cdef inline int arrivals_now(
     bitgen_t *rng, const double *rates, int n, double total, double *wait, int *events
 ) noexcept nogil:
-    """Those whose events are in this round, each once, given the time to the next arrival; their number."""
+    """Fill in the events of this round, each once, given the time until the next arrival. Returns their number."""
     cdef int n_events = 0
     while wait[0] < 1:
         n_events = with_event(events, n_events, arrival_of(rng, rates, n, total))
@@ -58,7 +58,7 @@ cdef inline int arrivals_now(
 
 
 cdef inline int arrivals_in_tree(bitgen_t *rng, const double *tree, int size, double *wait, int *events) noexcept nogil:
-    """The same, where the rates are the leaves of a tree of sums."""
+    """The same as `arrivals_now`, with the rates as leaves of a sum tree."""
     cdef int n_events = 0
     while wait[0] < 1:
         n_events = with_event(events, n_events, tree_draw(rng, tree, size))

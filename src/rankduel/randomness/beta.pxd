@@ -1,22 +1,22 @@
-# Which of many Beta variables is the largest? Exactly in law, with hardly any Beta draw.
+# Find the largest of many Beta variates, with the exact distribution and almost without drawing a Beta variate.
 #
-# Let n = a + b - 2, k = a - 1 and m = k / n, the mode. Stirling's formula bounds the density at the mode by
-# F = (n + 1) / sqrt(2 pi n m (1 - m)), and the second derivative of its logarithm is at most -D on one side of the mode
-# (`curvature`). So a normal curve lies above the density on that side,
+# Let n = a + b - 2, k = a - 1 and let m = k / n be the mode. Stirling's formula bounds the density at the mode by
+# F = (n + 1) / sqrt(2 pi n m (1 - m)). The second derivative of the log density is at most -D on one side of the mode
+# (`slack`). So a normal curve dominates the density on that side,
 #
 #     density(x) <= F exp(-z^2 / 2),  z = (x - m) sqrt(D),
 #
-# and its mass there, about a half, bounds the chance of a draw above the mode. Rounded up to (tail + 1) / 256, it lets
-# one random byte say for each variable
+# and its mass there, about 1/2, bounds the probability of a draw above the mode. It is rounded up to (tail + 1) / 256.
+# Then one random byte per variable decides:
 #
-#     byte >  tail: the draw is not above the mode. Its value matters only if nothing larger has been seen.
-#     byte <= tail: m + |z| / sqrt(D), z standard normal, is proposed, and kept with probability density / (rounded)
-#                   curve; if not kept, the draw is not above the mode.
+#     byte >  tail: the draw is not above the mode. Its value matters only if no larger one has been seen.
+#     byte <= tail: propose m + |z| / sqrt(D) with z standard normal, and accept it with probability density / (rounded)
+#                   curve. If it is rejected, the draw is not above the mode.
 #
-# Sixteen variables take one vector comparison, the proposals are tried from the largest down, and what is not above
-# its mode is drawn, in the same way, only where no kept proposal has passed that mode. Where something above a `bar` is
-# nearly always seen, the mode is replaced by it, and the curve by the exponential that touches it there: variables
-# that are far below cost next to nothing.
+# One vector comparison decides sixteen variables. Proposals are tried from the largest down. A draw that is not above
+# its mode is made, in the same way, only if no accepted proposal exceeds that mode. If draws above a `bar` are nearly
+# always seen, the bar replaces the mode, and the exponential that touches the curve there replaces the curve. So
+# variables far below the bar cost next to nothing.
 
 from libc.math cimport exp, expm1, log, log1p, pow, sqrt
 from libc.stdint cimport uint8_t, uint64_t
@@ -27,7 +27,7 @@ from numpy.random.c_distributions cimport random_beta, random_standard_exponenti
 from rankduel.randomness.draws cimport eight_bytes, eight_bytes_if
 from rankduel.randomness.half_normal cimport half_normal
 
-# GCC's and Clang's vector types compile to what every x86-64 and ARM64 has.
+# The vector types of GCC and Clang compile to instructions that every x86-64 and ARM64 processor has.
 cdef extern from *:
     """
     #include <stdint.h>
@@ -36,7 +36,7 @@ cdef extern from *:
     typedef uint8_t rd_u8x16 __attribute__((vector_size(16)));
     typedef uint64_t rd_u64x2 __attribute__((vector_size(16)));
 
-    /* Of sixteen random bytes, those not above their limits: a 1 in each such byte of found. */
+    /* Sets byte k of found to 1 if random byte k is at most limits[k], for sixteen bytes. */
     static inline void rd_at_most16(uint64_t low, uint64_t high, const uint8_t *limits, uint64_t *found) {
         rd_u64x2 random = {low, high}, yes;
         rd_u8x16 l;
@@ -46,7 +46,7 @@ cdef extern from *:
         found[1] = yes[1];
     }
 
-    /* Of sixteen bytes, those not below the level. */
+    /* Sets byte k of found to 1 if bytes[k] is at least the level, for sixteen bytes. */
     static inline void rd_at_least16(uint8_t level, const uint8_t *bytes, uint64_t *found) {
         rd_u8x16 b;
         rd_u64x2 yes;
@@ -56,7 +56,7 @@ cdef extern from *:
         found[1] = yes[1];
     }
 
-    /* log k! minus Stirling's formula for it, k >= 1. */
+    /* log k! minus Stirling's approximation, for k >= 1. */
     static inline double rd_stirling_rest(double k) {
         static const double small[10] = {0, 0.08106146679532726, 0.04134069595540929, 0.02767792568499834,
             0.02079067210376509, 0.01664469118982119, 0.01387612882307075, 0.01189670994589177, 0.01041126526197209,
@@ -66,22 +66,22 @@ cdef extern from *:
     }
     """
     enum:
-        ASK "RD_ASK"  # as a tail: always look at the variable itself
+        ASK "RD_ASK"  # a tail that stands for: look at the record of the variable
     void at_most16 "rd_at_most16" (uint64_t low, uint64_t high, const uint8_t *limits, uint64_t *found) noexcept nogil
     void at_least16 "rd_at_least16" (uint8_t level, const uint8_t *bytes, uint64_t *found) noexcept nogil
     double stirling_rest "rd_stirling_rest" (double k) noexcept nogil
     int __builtin_ctzll(uint64_t word) noexcept nogil
 
 cdef enum:
-    STALE = -1  # as `gap`: a or b has changed, and nothing else is true any more
-    FLAT = -2  # a = 1 or b = 1: there is no curve, only full draws
+    STALE = -1  # a value of `gap`: a or b has changed, and the other fields are out of date
+    FLAT = -2  # a value of `gap`: no curve, for example because a = 1 or b = 1. Draw the variable itself
 
 cdef struct beta_t:
-    double a, b  # successes + 1, failures + 1; whole numbers
+    double a, b  # successes + 1 and failures + 1, whole numbers
     double mode
     double width  # 1 / sqrt(D) above the mode
-    double gap  # (anchor - mode) / width; the anchor is the mode, or the bar where that is clearly higher
-    double mass  # of the curve above the anchor
+    double gap  # (anchor - mode) / width. The anchor is the mode, or the bar if that is clearly higher
+    double mass  # mass of the curve above the anchor
 
 cdef struct guess_t:
     double value, z
@@ -91,14 +91,14 @@ cdef struct betas_t:
     beta_t *first
     size_t stride  # bytes from one variable to the next
     int n
-    double bar  # the largest draw is hardly ever below it
-    uint8_t *tails  # n bytes, rounded up to 16, as are the next
-    uint8_t *tops  # the anchors, as bytes; 0 for the bar
-    guess_t *scratch  # n of them
+    double bar  # the largest draw is rarely below it
+    uint8_t *tails  # n bytes, padded to a multiple of 16
+    uint8_t *tops  # the anchors as bytes, 0 for the bar, with the same padding
+    guess_t *scratch  # n entries
 
 
 cdef inline void beta_uniform(beta_t *x) noexcept nogil:
-    """Beta(1, 1): nothing seen yet."""
+    """Initialise to Beta(1, 1), the prior."""
     x.a = x.b = 1
     x.mode = x.width = x.mass = 0
     x.gap = STALE
@@ -113,16 +113,17 @@ cdef inline double beta_anchor(const beta_t *x) noexcept nogil:
 
 
 cdef inline uint8_t beta_top(double value) noexcept nogil:
-    """A value as a byte, in the same order, and never 0."""
+    """A monotone map from values to the bytes 1 to 255."""
     return <uint8_t>max(1.0, min(255.0, 256 * value))
 
 
 cdef inline double slack(double m) noexcept nogil:
-    """How much larger the square of the curve's width must be than m (1 - m) / n, the density's own at the mode.
+    """The ratio of the squared width of the curve to m (1 - m) / n, the squared width of the density at the mode.
 
-    That is n / (m (1 - m) D), where D bounds minus the second derivative of the log density, k / x^2 + (n - k) / (1 - x)^2,
-    for x above m. For m >= 1/2 it grows from its value at m. Else it is nowhere below
-    n (m^(1/3) + (1 - m)^(1/3))^3, which is at least n (4 - 6.75 (1/2 - m)^2) down to m = 1/10, and n always.
+    The ratio is n / (m (1 - m) D). D is a lower bound, for x above m, of minus the second derivative of the log
+    density, k / x^2 + (n - k) / (1 - x)^2. For m >= 1/2 this grows with x, so its value at m is the bound. Otherwise it
+    is at least n (m^(1/3) + (1 - m)^(1/3))^3. That is at least n (4 - 6.75 (1/2 - m)^2) for m >= 1/10, and at least n
+    always.
     """
     if m >= 0.5:
         return 1
@@ -130,7 +131,7 @@ cdef inline double slack(double m) noexcept nogil:
 
 
 cdef inline void beta_curve(beta_t *x, double bar) noexcept nogil:
-    """Lay the curve above the mode, or above the bar where that is clearly higher; for a, b >= 2."""
+    """Compute the curve above the mode, or above the bar if that is clearly higher, for a, b >= 2."""
     cdef double inverse = 1 / (x.a + x.b - 2), m = (x.a - 1) * inverse, wider = slack(m)
     x.mode, x.width = m, sqrt(m * (1 - m) * inverse * wider)
     x.mass = (0.5 + 0.5 * inverse) * (sqrt(wider) if wider > 1 else 1)  # F sqrt(pi / (2 D))
@@ -142,7 +143,7 @@ cdef inline void beta_curve(beta_t *x, double bar) noexcept nogil:
 
 
 cdef inline void beta_fit(const betas_t *row, int j) noexcept nogil:
-    """Lay a curve anew."""
+    """Compute the curve of a variable that is STALE."""
     cdef beta_t *x = beta_of(row, j)
     row.tails[j] = row.tops[j] = ASK
     x.gap = FLAT
@@ -158,15 +159,16 @@ cdef inline void beta_fit(const betas_t *row, int j) noexcept nogil:
 cdef inline bint beta_keep(
     bitgen_t *rng, const beta_t *x, double value, double log_curve, double mass, double rounded
 ) noexcept nogil:
-    """Keep a proposed value with probability density / (F exp(log_curve)) mass / rounded."""
+    """Accept a proposed value with probability density / (F exp(log_curve)) mass / rounded."""
     cdef double k = x.a - 1, l = x.b - 1, u = rng.next_double(rng.state) * rounded
     cdef double step = value - x.mode, per = step / (x.mode * (1 - x.mode))
     cdef double t = per * (1 - x.mode), s = per * x.mode  # step / mode, step / (1 - mode)
     cdef double log_ratio
     if value <= 0 or value >= 1:
         return False
-    # k log(1 + t) + l log(1 - s), where log(1 + t) >= t - t^2 / 2 + min(0, t^3 / (3 (1 + t))), and as much for -s;
-    # Stirling's rests are between 0 and 1 / (12 k); and e^x >= 1 + x: most values are kept here.
+    # A lower bound of k log(1 + t) + l log(1 - s), which accepts most values without a logarithm. It uses
+    # log(1 + t) >= t - t^2 / 2 + min(0, t^3 / (3 (1 + t))), the same for -s, the remainders of Stirling's formula,
+    # which are between 0 and 1 / (12 k), and e^x >= 1 + x.
     log_ratio = -(k + l) * (per * step / 2 + 1 / (12 * k * l)) - log_curve + (
         -l * s * s * s / (3 * (1 - s)) if step > 0 else k * t * t * t / (3 * (1 + t))
     )
@@ -178,7 +180,7 @@ cdef inline bint beta_keep(
 
 
 cdef inline double beta_below_anchor(bitgen_t *rng, const beta_t *x) noexcept nogil:
-    """A draw, given that it is not above the anchor."""
+    """Draw a variate, conditional on not being above the anchor."""
     cdef double value, z, width
     if x.gap == 0:
         width = sqrt(x.mode * (1 - x.mode) / (x.a + x.b - 2) * slack(1 - x.mode))
@@ -194,7 +196,7 @@ cdef inline double beta_below_anchor(bitgen_t *rng, const beta_t *x) noexcept no
 
 
 cdef inline double beta_draw(bitgen_t *rng, double a, double b) noexcept nogil:
-    """A draw: above the mode with the curve's mass for a condition, and if it is not kept there, below."""
+    """Draw a variate: propose one above the mode with the mass of the curve. If none is accepted, draw one below."""
     cdef beta_t x
     cdef double z, value
     x.a, x.b = a, b
@@ -211,10 +213,11 @@ cdef inline double beta_draw(bitgen_t *rng, double a, double b) noexcept nogil:
 
 
 cdef inline double beta_chance_above(double a, double b, double level) noexcept nogil:
-    """At least the chance of a draw above a level, and exactly that for a = 1. 1 if the level is not clearly above.
+    """An upper bound of the probability of a draw above a level, exact for a = 1. 1 if the level is too low.
 
-    The log density of v = -log(1 - x) is (a - 1) log(1 - exp(-v)) - b v + a constant, and concave: its tangent at the level,
-    with slope -s, s = b - (a - 1) (1 - level) / level, lies above it. So the chance is at most density(level) (1 - level) / s.
+    The log density of v = -log(1 - x) is (a - 1) log(1 - exp(-v)) - b v + a constant. It is concave, so its tangent at
+    the level, with slope -s and s = b - (a - 1) (1 - level) / level, lies above it. So the probability is at most
+    density(level) (1 - level) / s.
     """
     cdef double k = a - 1, l = b - 1, n = k + l, left = 1 - level, s = b - k * left / level, m, rest, per, mass
     if s <= 0:
@@ -223,7 +226,7 @@ cdef inline double beta_chance_above(double a, double b, double level) noexcept 
         return pow(left, b)
     if l == 0:
         mass = a * pow(level, k) * left / s
-    else:  # the density is that at the mode, by Stirling's formula, times what beta_keep has
+    else:  # the density is its value at the mode, by Stirling's formula, times the ratio in beta_keep
         m, rest = k / n, l / n
         per = (level - m) / (m * rest)
         mass = k * log1p(per * rest) + l * log1p(-per * m) + stirling_rest(n) - stirling_rest(k) - stirling_rest(l)
@@ -232,9 +235,10 @@ cdef inline double beta_chance_above(double a, double b, double level) noexcept 
 
 
 cdef inline double beta_value_above(bitgen_t *rng, double a, double b, double level, double floor) noexcept nogil:
-    """With that chance for a condition: the draw, if it is above the level and the floor, else -1.
+    """Given an event with probability `beta_chance_above`: a draw above the level and the floor, or -1 if rejected.
 
-    The tangent proposes v = -log(1 - level) + d, d exponential; density / tangent is (x / level)^k exp(-k d left / level).
+    The tangent proposes v = -log(1 - level) + d with d exponential. The ratio density / tangent is
+    (x / level)^k exp(-k d left / level).
     """
     cdef double k = a - 1, left = 1 - level, odds = left / level, s = b - k * odds
     cdef double d = random_standard_exponential(rng) / s, rise = -expm1(-d), value = level + left * rise, u
@@ -242,14 +246,15 @@ cdef inline double beta_value_above(bitgen_t *rng, double a, double b, double le
         return -1
     if k > 0:
         u = rng.next_double(rng.state)
-        rise *= odds  # x / level = 1 + rise; log(1 + rise) >= rise - rise^2 / 2, and e^x >= 1 + x: most values are kept here
+        rise *= odds  # x / level = 1 + rise
+        # Most values are accepted by the bounds log(1 + rise) >= rise - rise^2 / 2 and e^x >= 1 + x.
         if u > 1 + k * (rise - rise * rise / 2 - d * odds) and log(u) > k * (log1p(rise) - d * odds):
             return -1
     return value
 
 
 cdef inline double beta_draw_above(bitgen_t *rng, const beta_t *given, double level) noexcept nogil:
-    """A draw, given that it is above a level."""
+    """Draw a variate, conditional on being above a level."""
     cdef beta_t x = given[0]
     cdef double z, value = -1
     if x.a == 1:
@@ -266,7 +271,7 @@ cdef inline double beta_draw_above(bitgen_t *rng, const beta_t *given, double le
 
 
 cdef inline int next_lane(uint64_t *found) noexcept nogil:
-    """The first of the sixteen lanes that are marked, unmarked now; -1 when none is left."""
+    """Remove the first marked one of sixteen lanes and return it, or -1 if none is left."""
     cdef int half = found[0] == 0, lane
     if found[half] == 0:
         return -1
@@ -283,7 +288,7 @@ cdef inline int largest_of(const guess_t *guesses, int n) noexcept nogil:
 
 
 cdef inline bint beta_try(bitgen_t *rng, const betas_t *row, const guess_t *guess) noexcept nogil:
-    """Keep a value above the anchor that was proposed by the curve, its mass rounded up to (tail + 1) / 256?"""
+    """Accept or reject a value above the anchor, proposed by the curve with its mass rounded up to (tail + 1) / 256."""
     cdef const beta_t *x = beta_of(row, guess.index)
     cdef double z = guess.z
     cdef double log_curve = -z * z / 2 if x.gap == 0 else x.gap * x.gap / 2 - x.gap * z
@@ -291,7 +296,7 @@ cdef inline bint beta_try(bitgen_t *rng, const betas_t *row, const guess_t *gues
 
 
 cdef inline int beta_argmax(bitgen_t *rng, const betas_t *row, int skip, const uint8_t *barred, double floor) noexcept nogil:
-    """Draw each Beta variable of a row once; which one is the largest, or -1 if none is above the floor.
+    """Draw each Beta variable of a row once. Returns the index of the largest, or -1 if none is above the floor.
 
     `skip` is left out, and so is every j with barred[j], unless barred is NULL.
     """
@@ -326,7 +331,7 @@ cdef inline int beta_argmax(bitgen_t *rng, const betas_t *row, int skip, const u
         n_guesses -= 1
         guesses[top] = guesses[n_guesses]
         top = largest_of(guesses, n_guesses)
-    # What is still open lies below its anchor.
+    # All variables that are not decided yet are below their anchors.
     n_guesses = 0
     for start in range(0, row.n, 16):
         at_least16(beta_top(largest) if largest >= row.bar else 0, row.tops + start, found)

@@ -1,8 +1,8 @@
-"""|Z| for a standard normal Z, without the sign that nobody can predict.
+"""Half-normal variates: |Z| for a standard normal Z.
 
-A ziggurat of 256 strips (Marsaglia and Tsang 2000; with bits of the number that chose the strip left out of the height
-in it, as Doornik 2005 advises). NumPy draws a normal as fast, but its branch on the sign costs as much again as the
-draw, and the kernels of Beta variables throw the sign away.
+The method is a ziggurat of 256 strips (Marsaglia and Tsang 2000). The bits that choose the strip are not used for the
+position in it, as Doornik (2005) advises. NumPy draws a normal variate as fast, but its unpredictable branch on the
+sign costs as much as the draw, and the Beta kernels need no sign.
 """
 
 import numpy as np
@@ -21,10 +21,10 @@ cdef enum:
     STRIPS = 256
 cdef double EDGE = 3.654152885361009  # where the tail begins, for strips of equal area
 
-cdef double[STRIPS + 1] edge  # of strip i, on the right; strip 0 is the lowest, and holds the tail
-cdef double[STRIPS + 1] height  # of the curve exp(-x^2 / 2) there
+cdef double[STRIPS + 1] edge  # right edge of strip i. Strip 0 is the lowest, and includes the tail
+cdef double[STRIPS + 1] height  # exp(-x^2 / 2) at the edge
 cdef double[STRIPS] scale  # edge / 2^52
-cdef uint64_t[STRIPS] inside  # below this, a point of the strip is under the curve for sure
+cdef uint64_t[STRIPS] inside  # a point of the strip below this is under the curve for sure
 
 
 cdef void build():
@@ -51,7 +51,7 @@ cdef double half_normal(bitgen_t *rng) noexcept nogil:
         bits = eight_bytes(rng)
         i, at = <int>(bits & (STRIPS - 1)), bits >> 12
         x = at * scale[i]
-        if at < inside[i]:  # 99 of 100 end here
+        if at < inside[i]:  # 99 of 100 draws end here
             return x
         if i == 0:
             return EDGE + beyond(rng)
@@ -60,7 +60,7 @@ cdef double half_normal(bitgen_t *rng) noexcept nogil:
 
 
 cdef double beyond(bitgen_t *rng) noexcept nogil:
-    """How far beyond the last edge, given that it is (Marsaglia 1964)."""
+    """The distance beyond the last edge, for a variate in the tail (Marsaglia 1964)."""
     cdef double x
     while True:
         x = -log1p(-uniform(rng)) / EDGE
@@ -69,7 +69,7 @@ cdef double beyond(bitgen_t *rng) noexcept nogil:
 
 
 def half_normals(seed, n):
-    """Some of them, as an array.
+    """Draw n half-normal variates into an array, for tests.
 
     >>> half_normals(1, 100_000).mean().round(2), round((2 / np.pi) ** 0.5, 2)
     (np.float64(0.8), 0.8)

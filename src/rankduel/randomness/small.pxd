@@ -1,20 +1,20 @@
-# A random stream that is made in nanoseconds, for one list on one page. SplitMix64 (Steele, Lea, Flood 2014): every
-# seed is a good one, and the numbers are the same on every machine and with every NumPy.
+# A random stream that opens in nanoseconds, one per interleaved list. SplitMix64 (Steele, Lea, Flood 2014): every seed
+# is a good seed, and the numbers are the same on every machine and with every version of NumPy.
 
 from libc.stdint cimport uint32_t, uint64_t
 
 from numpy.random cimport bitgen_t
 
 cdef enum:
-    CLICKS = 1  # the stream of a simulated user: another one than that of a list with the same seed
+    CLICKS = 1  # purpose: a simulated user, whose stream must differ from a list's with the same seed
 
 cdef struct small_t:
-    bitgen_t rng  # for whatever takes a NumPy stream
+    bitgen_t rng  # for code that expects a NumPy stream
     uint64_t state
 
 
 cdef inline uint64_t mix(uint64_t x) noexcept nogil:
-    """A number that looks unrelated to x; one to one."""
+    """Scramble the bits of x: a bijection on 64-bit numbers."""
     x = (x ^ (x >> 30)) * <uint64_t>0xBF58476D1CE4E5B9
     x = (x ^ (x >> 27)) * <uint64_t>0x94D049BB133111EB
     return x ^ (x >> 31)
@@ -34,7 +34,7 @@ cdef inline double small_double(void *state) noexcept nogil:
 
 
 cdef inline void small_open(small_t *stream, uint64_t seed) noexcept nogil:
-    """Begin the stream of that seed. The struct must not be moved afterwards."""
+    """Start the stream of a seed. Do not move the struct afterwards: it contains a pointer to itself."""
     stream.state = seed
     stream.rng.state = &stream.state
     stream.rng.next_uint64 = small_next
@@ -44,11 +44,11 @@ cdef inline void small_open(small_t *stream, uint64_t seed) noexcept nogil:
 
 
 cdef inline uint64_t small_seed(object seed, uint64_t purpose=0) except? 0:
-    """A seed as users give it, of any length, in 64 bits; other ones for another purpose."""
+    """Fold a user's seed of any length into 64 bits. Each purpose gives a different seed."""
     cdef uint64_t folded = mix(purpose)
     if isinstance(seed, bool) or not hasattr(seed, "__index__") or hasattr(seed, "__len__") or seed < 0:
         raise ValueError(f"seed must be a non-negative int, got {seed!r}")
-    seed = seed.__index__()  # NumPy's integers, too
+    seed = seed.__index__()  # accepts NumPy integers too
     while seed >> 64:
         folded = mix(folded ^ <uint64_t>(seed & 0xFFFFFFFFFFFFFFFF)) + 1
         seed >>= 64

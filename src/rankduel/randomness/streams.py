@@ -1,4 +1,8 @@
-"""Named streams: `(seed, "world")` and `(seed, "bandit")` are independent, and stay the same whatever else is drawn."""
+"""Named random streams: `(seed, "world")` and `(seed, "bandit")` are independent of each other.
+
+A stream depends on its seed and name only. So a change in one part of the program does not change the random numbers of
+another part.
+"""
 
 import hashlib
 import secrets
@@ -18,7 +22,7 @@ def _sequence(seed: int, *names: str | int) -> np.random.SeedSequence:
 
 
 def bit_generator(seed: int, *names: str | int) -> np.random.SFC64:
-    """The stream of that name, as the compiled kernels use it. SFC64 is NumPy's fastest generator.
+    """Open a named stream for compiled kernels. SFC64 is NumPy's fastest bit generator.
 
     >>> bit_generator(1, "world").random_raw() == bit_generator(1, "world").random_raw()
     True
@@ -29,12 +33,12 @@ def bit_generator(seed: int, *names: str | int) -> np.random.SFC64:
 
 
 def generator(seed: int, *names: str | int) -> np.random.Generator:
-    """The same stream with NumPy's distributions on it."""
+    """Open a named stream as a NumPy generator, with all distributions."""
     return np.random.Generator(bit_generator(seed, *names))
 
 
 def subseed(seed: int, *names: str | int) -> int:
-    """A seed of its own for a part of the work: run 7 of an experiment, say.
+    """Derive a seed for a part of the work, for example run 7 of an experiment.
 
     >>> subseed(1, "run", 7) == subseed(1, "run", 7) != subseed(1, "run", 8)
     True
@@ -44,5 +48,5 @@ def subseed(seed: int, *names: str | int) -> int:
 
 
 def fresh_seed() -> int:
-    """A seed nobody has used: what `seed=None` becomes, so that even such a run can be repeated."""
+    """Draw a random seed for `seed=None`. Callers store it, so that you can repeat such a run too."""
     return secrets.randbits(64)

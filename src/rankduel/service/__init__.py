@@ -1,7 +1,7 @@
-"""The HTTP service: tournaments of a storage for applications in any language.
+"""HTTP service: tournaments over JSON, for applications in any language.
 
-`server` runs `app`, which sends each request through `http` (gateway, endpoint, limits) and `auth` to a handler in
-`routes`. All handlers share one `service.Service`: the open tournaments, thread pools, keys and metrics.
+`server` runs `app`. The app passes each request through `http` (gateway, endpoint, limits) and `auth` to a handler in
+`routes`. All handlers share one `service.Service`: open tournaments, thread pools, API keys and metrics.
 """
 
 from importlib import import_module
@@ -20,7 +20,7 @@ _LAZY = {"make_app": "rankduel.service.app", "serve": "rankduel.service.server"}
 
 
 def __getattr__(name: str) -> Any:
-    """Import names that need the extra `server` on first use: keys and settings work without it."""
+    """Import `make_app` and `serve` on first use: keys and settings work without the extra `server`."""
     if name not in _LAZY:
         raise AttributeError(f"module 'rankduel.service' has no attribute {name!r}")
     globals()[name] = getattr(import_module(_LAZY[name]), name)

@@ -8,7 +8,7 @@ __all__ = ["is_loopback", "network_of"]
 
 @lru_cache(maxsize=1000)
 def network_of(address: str) -> str:
-    """Return an IPv4 address itself, and the /64 network of an IPv6 address: one client has all addresses in it.
+    """Return an IPv4 address unchanged, and the /64 network of an IPv6 address: one client owns the whole network.
 
     >>> network_of("203.0.113.7"), network_of("2001:db8::1%eth0")
     ('203.0.113.7', '2001:db8::/64')

@@ -1,4 +1,4 @@
-"""The service as an ASGI app: all routes at their paths, behind the gateway."""
+"""ASGI app of the service: the gateway, then a router with all routes."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -22,12 +22,12 @@ from rankduel.service.settings import ServiceSettings
 
 __all__ = ["ROUTES", "make_app"]
 
-# The API. Routes that only browsers use, such as pages, are not part of it.
+# The documented API. Routes that only browsers use, such as pages, are not part of it.
 ROUTES: tuple[Route, ...] = (*traffic.ROUTES, *admin.ROUTES, *read.ROUTES, *dashboard.ROUTES, *health.ROUTES)
 
 
 def make_app(storage: str, settings: ServiceSettings | None = None) -> Gateway:
-    """Return the ASGI app for the tournaments of a storage, given by its URL. It opens the storage when it starts."""
+    """Return the ASGI app for the storage at a URL. The app opens the storage when it starts."""
     settings = settings or ServiceSettings()
     service = Service(storage, settings)
     service.openapi = msgspec.json.encode(document(ROUTES, version("rankduel")))
@@ -38,7 +38,7 @@ def make_app(storage: str, settings: ServiceSettings | None = None) -> Gateway:
     by_path: dict[str, list[Route]] = {}
     for route in (*ROUTES, *browser.ROUTES):
         by_path.setdefault(route.path, []).append(route)
-    # Asks and tells first, for speed; and a path with a verb before one that would match the verb as part of a name.
+    # Asks and tells come first, for speed. A path with a verb comes before a path that would match it as a name.
     ordered = sorted(by_path, key=lambda path: ("/ask" not in path and "/tell" not in path, ":" not in path))
     endpoints = [routing.Route(path, Endpoint(service, by_path[path], rate_limits)) for path in ordered]
 
@@ -58,4 +58,5 @@ async def _not_found(scope: Scope, receive: Receive, send: Send) -> None:
     if scope["method"] == "GET" and b"text/html" in scope["headers_by_name"].get(b"accept", b""):  # a browser
         await send_response(scope, send, browser.index_page(404))
         return
-    raise Problem("not-found", "no route has this path", value=scope["path"][:200])
+    path = scope["path"][:200]
+    raise Problem("not-found", f"no route matches {path!r}; GET /v1/openapi.json lists all routes", value=path)

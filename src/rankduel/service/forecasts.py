@@ -1,4 +1,4 @@
-"""Forecast and harm of each tournament, computed in the background: they take about a second."""
+"""Forecast and harm of each tournament, computed in the background because they take about a second."""
 
 import asyncio
 import logging
@@ -11,8 +11,8 @@ from rankduel.service.read_pool import ReadPool
 
 __all__ = ["Forecasts", "ForecastCache"]
 
-_MAX_SHARE = 0.05  # of the time is spent on computing,
-_MIN_PAUSE_SECONDS, _MAX_PAUSE_SECONDS = 1.0, 30.0  # with such a pause between two computations of a tournament
+_MAX_SHARE = 0.05  # of the time is spent on computing forecasts,
+_MIN_PAUSE_SECONDS, _MAX_PAUSE_SECONDS = 1.0, 30.0  # with a pause in this range after each computation
 _log = logging.getLogger("rankduel.service")
 
 
@@ -21,13 +21,13 @@ class Forecasts:
     """Forecast and harm as of one event of the journal."""
 
     number: int  # of the event
-    resolved: int  # outcomes up to then
+    resolved: int  # outcomes up to this event
     harm: Harm | None
-    forecast: Forecast | None  # None where there is nothing to forecast
+    forecast: Forecast | None  # None if there is nothing to forecast
 
 
 class ForecastCache:
-    """The last forecasts of each tournament. Reading old ones starts a new computation in a read pool."""
+    """Cache of the last forecasts of each tournament. Reading outdated ones starts a new computation in a read pool."""
 
     def __init__(self, pool: ReadPool) -> None:
         self._pool = pool
@@ -36,7 +36,7 @@ class ForecastCache:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def of(self, t: LocalTournament) -> Forecasts | None:
-        """Return the last forecasts of a tournament, without waiting; None if there are none yet."""
+        """Return the last forecasts of a tournament without waiting, or None if there are none yet."""
         found = self._found.get(t.name)
         due = monotonic() >= self._due.get(t.name, 0.0)
         if due and not self._tasks and (found is None or found.number != t.number):
@@ -57,7 +57,7 @@ class ForecastCache:
 
 
 def compute_forecasts(t: LocalTournament) -> Forecasts:
-    """Compute the forecasts of a tournament; takes about a second."""
+    """Compute the forecasts of a tournament. This takes about a second."""
     view = t.view()
     rated = ratings(view)
     expected = None

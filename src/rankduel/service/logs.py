@@ -1,4 +1,4 @@
-"""JSON logging: one object a line, and never a header, a body or a query string."""
+"""JSON logging: one object per line, without headers, bodies and query strings."""
 
 import json
 import logging
@@ -20,7 +20,7 @@ class JsonFormatter(logging.Formatter):
     """
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the line."""
+        """Return the record as one line of JSON."""
         fields: dict[str, Any] = {
             "time": round(record.created, 3),
             "level": record.levelname.lower(),
@@ -33,7 +33,7 @@ class JsonFormatter(logging.Formatter):
 
 
 def log_to_stderr() -> None:
-    """Send the log of the service, and errors of uvicorn, to standard error."""
+    """Write the log of the service and errors of uvicorn to standard error."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonFormatter())
     for name, level in (("rankduel", logging.INFO), ("uvicorn", logging.ERROR)):

@@ -1,4 +1,4 @@
-"""Prometheus metrics: all of `/metrics`, of the server and of each tournament."""
+"""Prometheus metrics of the server and of each tournament, in the text format of `/metrics`."""
 
 from bisect import bisect_left
 from collections import Counter
@@ -14,11 +14,11 @@ _Samples = Iterable[tuple[dict[str, str], float]]  # labels and value
 
 
 class Metrics:
-    """Counters of the server, and one histogram. Plain dictionaries: a request updates only a few of them."""
+    """Counters of the server and a histogram of request times. Plain dictionaries, so that updates are cheap."""
 
     def __init__(self) -> None:
-        self.requests: Counter[tuple[str, str, int]] = Counter()  # by method, path of the route, and status
-        self.buckets: dict[tuple[str, str], list[int]] = {}  # requests by their bucket of `_BUCKET_SECONDS`
+        self.requests: Counter[tuple[str, str, int]] = Counter()  # by method, route path and status
+        self.buckets: dict[tuple[str, str], list[int]] = {}  # requests in each bucket of `_BUCKET_SECONDS`
         self.seconds: Counter[tuple[str, str]] = Counter()
         self.asks: Counter[str] = Counter()  # by `serve`
         self.tells: Counter[str] = Counter()  # by status
@@ -26,7 +26,7 @@ class Metrics:
         self.in_flight = 0  # requests
 
     def count_request(self, method: str, path: str, status: int, seconds: float) -> None:
-        """Count a request that was answered."""
+        """Count an answered request."""
         self.requests[method, path, status] += 1
         key = method, path
         buckets = self.buckets.get(key)
@@ -41,7 +41,7 @@ def server_metrics(metrics: Metrics) -> Iterator[str]:
     yield from _metric(
         "rankduel_requests_total",
         "counter",
-        "Requests that were answered.",
+        "Answered requests.",
         (
             ({"method": method, "path": path, "status": str(status)}, count)
             for (method, path, status), count in sorted(metrics.requests.items())
@@ -49,18 +49,18 @@ def server_metrics(metrics: Metrics) -> Iterator[str]:
     )
     yield from _request_seconds(metrics)
     for name, label, counter, text in (
-        ("rankduel_asks_total", "serve", metrics.asks, "Asks, by what was served."),
-        ("rankduel_tells_total", "status", metrics.tells, "Tells, by status."),
-        ("rankduel_events_total", "status", metrics.events, "UBI events, by status."),
+        ("rankduel_asks_total", "serve", metrics.asks, "Asks by answer: duel, baseline or winner."),
+        ("rankduel_tells_total", "status", metrics.tells, "Tells by status."),
+        ("rankduel_events_total", "status", metrics.events, "UBI events by status."),
     ):
         yield from _metric(name, "counter", text, (({label: key}, count) for key, count in sorted(counter.items())))
-    text = "Requests that are not answered yet."
+    text = "Requests without a response yet."
     yield from _metric("rankduel_requests_in_flight", "gauge", text, [({}, metrics.in_flight)])
 
 
 def _request_seconds(metrics: Metrics) -> Iterator[str]:
     name = "rankduel_request_seconds"
-    yield from _metric(name, "histogram", "Seconds from the head of a request to its response.", ())
+    yield from _metric(name, "histogram", "Seconds from the headers of a request to its response.", ())
     for (method, path), counts in sorted(metrics.buckets.items()):
         labels = {"method": method, "path": path}
         for bound, count in zip([*map(str, _BUCKET_SECONDS), "+Inf"], accumulate(counts), strict=True):
@@ -70,23 +70,23 @@ def _request_seconds(metrics: Metrics) -> Iterator[str]:
 
 
 def tournament_metrics(tournaments: Mapping[str, LocalTournament], broken: Iterable[str]) -> Iterator[str]:
-    """Return the lines of `/metrics` about tournaments: those that are open, and the names of broken ones."""
+    """Return the lines of `/metrics` about tournaments. `broken` has the names of tournaments that cannot be opened."""
     opened = [({"tournament": name}, tournaments[name]) for name in sorted(tournaments)]
     yield from _metric(
         "rankduel_duels_total",
         "counter",
-        "Duels of a tournament, by what became of them.",
+        "Duels of a tournament by status.",
         (
-            ({**label, "became": state}, getattr(counts, state))
+            ({**label, "status": status}, getattr(counts, status))
             for label, t in opened
             for counts in (t.durable_counts,)
-            for state in type(counts).__slots__
+            for status in type(counts).__slots__
         ),
     )
     yield from _metric(
         "rankduel_maintenance_failing",
         "gauge",
-        "1 if duels are not resolved, do not expire, or guardrails are not checked.",
+        "1 if maintenance fails: duels are not resolved or do not expire, or guardrails are not checked.",
         ((label, int(t.maintenance_failure is not None)) for label, t in opened),
     )
     yield from _metric(
@@ -98,7 +98,7 @@ def tournament_metrics(tournaments: Mapping[str, LocalTournament], broken: Itera
     yield from _metric(
         "rankduel_rankers_left",
         "gauge",
-        "Rankers that are left in a tournament.",
+        "Rankers left in a tournament.",
         ((label, len(t.decision().left)) for label, t in opened),
     )
 

@@ -1,4 +1,4 @@
-"""All tournaments of a storage, open as long as the server runs; broken ones are tried again now and then."""
+"""Open tournaments of the server: each stays open while the server runs, and broken ones are retried every minute."""
 
 import logging
 import threading
@@ -6,25 +6,25 @@ from contextlib import suppress
 from time import monotonic
 from typing import Any
 
-from rankduel.errors import BrokenTournament
+from rankduel.errors import BrokenTournament, UnknownTournament
 from rankduel.live import LocalTournament, Storage
 from rankduel.live.storage.open_storages import acquire, release
 
 __all__ = ["OpenTournaments"]
 
-_RETRY_SECONDS = 60.0  # after which a tournament that could not be opened is tried again
+_RETRY_SECONDS = 60.0  # interval between two attempts to open a broken tournament
 _log = logging.getLogger("rankduel.service")
-_NO_TOURNAMENT = ""  # no tournament has this name: it keeps the storage open even if there is none
+_NO_TOURNAMENT = ""  # not a valid name: this entry keeps the storage open without any tournament
 
 
 class OpenTournaments:
-    """A storage and its open tournaments. Any thread may use it."""
+    """A storage and its open tournaments. Thread-safe."""
 
     def __init__(self, url: str) -> None:
         self.url = url
         self.tournaments: dict[str, LocalTournament] = {}
         self.broken: dict[str, str] = {}  # tournaments that cannot be opened, with the reason
-        self._tried: dict[str, float] = {}  # when each broken one was tried last
+        self._tried: dict[str, float] = {}  # time of the last attempt to open each broken one
         self._lock = threading.Lock()
         self._writer = acquire(url, _NO_TOURNAMENT)
 
@@ -35,7 +35,7 @@ class OpenTournaments:
 
     @property
     def write_failure(self) -> str | None:
-        """Why nothing can be written now, without details; None if it can. Never waits for the storage."""
+        """Why writes fail, without details, or None if they succeed. Never waits for the storage."""
         if self._writer.stalled:
             return "the storage does not keep up with writes"
         return None if self._writer.failure is None else "the storage cannot be written"
@@ -45,13 +45,13 @@ class OpenTournaments:
         return self.storage.names()
 
     def open_all(self) -> None:
-        """Open every tournament that is not broken, so that no request has to wait for it."""
+        """Open all tournaments except broken ones, so that no request has to wait."""
         for name in self.names():
             with suppress(BrokenTournament):
                 self.open(name)
 
     def open(self, name: str) -> LocalTournament:
-        """Return a tournament, which stays open; raise BrokenTournament if it cannot be opened."""
+        """Return a tournament and keep it open. Raise BrokenTournament if it cannot be opened."""
         with self._lock:
             if name in self.tournaments:
                 return self.tournaments[name]
@@ -59,18 +59,31 @@ class OpenTournaments:
                 raise BrokenTournament(self.broken[name])
             try:
                 self.tournaments[name] = LocalTournament.open(name, storage=self.url)
+            except UnknownTournament:  # its message names the storage, which clients must not see
+                detail = f"no tournament {name!r}; GET /v1/tournaments lists all tournaments"
+                raise UnknownTournament(detail) from None
             except Exception as error:
-                if name not in self.names():  # unknown, or not a valid name
+                if name not in self.names():  # not a valid name
                     raise
                 self._tried[name] = monotonic()
-                self.broken[name] = f"{error}".replace(self.storage.url.removeprefix("sqlite:///"), "the storage")
+                self.broken[name] = self._public_reason(error)
                 _log.error("cannot open a tournament", extra={"tournament": name}, exc_info=error)
                 raise BrokenTournament(self.broken[name]) from error
             self.broken.pop(name, None)
             return self.tournaments[name]
 
+    def _public_reason(self, error: Exception) -> str:
+        """Return the message of an error without the address of the storage and the Python class of the cause."""
+        url, reason = self.storage.url, str(error)
+        for address in (url, url.removeprefix("sqlite:///")):
+            reason = reason.replace(address, "the storage")
+        cause = error.__cause__
+        if cause is None:
+            return reason
+        return reason.replace(f"{type(cause).__name__}: ", "unknown value " if isinstance(cause, KeyError) else "")
+
     def create(self, name: str, settings: dict[str, Any]) -> LocalTournament:
-        """Create a tournament, or return the one that was created with the same settings."""
+        """Create a tournament, or return the existing one if it has the same settings."""
         with self._lock:
             if name in self.broken:
                 raise BrokenTournament(self.broken[name])
@@ -81,7 +94,7 @@ class OpenTournaments:
             return self.tournaments[name]
 
     def close(self) -> None:
-        """Write everything that is pending, and close the storage."""
+        """Write pending entries and close the storage."""
         with self._lock:
             for tournament in self.tournaments.values():
                 tournament.close()

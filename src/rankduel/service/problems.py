@@ -1,4 +1,4 @@
-"""Errors that clients see: problem+json (RFC 9457) with types whose meaning never changes."""
+"""Error responses: problem+json (RFC 9457) with stable types."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,7 +8,7 @@ from rankduel.errors import BrokenTournament, StorageError, TournamentExists, Un
 __all__ = ["CLOSE_CONNECTION", "PROBLEMS", "Headers", "Kind", "Problem", "problem_of"]
 
 Headers = tuple[tuple[bytes, bytes], ...]
-CLOSE_CONNECTION: Headers = ((b"connection", b"close"),)  # the rest of such a request is not worth reading
+CLOSE_CONNECTION: Headers = ((b"connection", b"close"),)  # the rest of the request is not read
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Kind:
 
     @property
     def type(self) -> str:
-        """The URI reference of the type; it identifies the type and is not meant to be fetched."""
+        """The URI reference that identifies the type. It is not meant to be fetched."""
         return f"/problems/{self.name}"
 
 
@@ -29,7 +29,7 @@ PROBLEMS = {
     kind.name: kind
     for kind in (
         Kind("bad-request", 400, "Malformed request"),
-        Kind("bad-host", 400, "Unknown host"),
+        Kind("bad-host", 400, "Host not allowed"),
         Kind("too-deep", 400, "JSON nested too deeply"),
         Kind("no-key", 401, "API key required"),
         Kind("wrong-key", 401, "Invalid API key"),
@@ -41,9 +41,9 @@ PROBLEMS = {
         Kind("unknown-ranker", 404, "Unknown ranker"),
         Kind("unknown-duel", 404, "Unknown duel"),
         Kind("wrong-method", 405, "Method not allowed"),
-        Kind("conflict", 409, "Another outcome is stored"),
-        Kind("tournament-exists", 409, "Tournament exists with other settings"),
-        Kind("wrong-state", 409, "Not possible in the current state of the tournament"),
+        Kind("conflict", 409, "Conflicting outcome"),
+        Kind("tournament-exists", 409, "Tournament exists with different settings"),
+        Kind("wrong-state", 409, "Not allowed in the current state of the tournament"),
         Kind("too-large", 413, "Body too large"),
         Kind("wrong-media-type", 415, "Unsupported media type"),
         Kind("bad-value", 422, "Invalid value"),
@@ -51,7 +51,7 @@ PROBLEMS = {
         Kind("too-many-wrong-keys", 429, "Too many invalid API keys from this address"),
         Kind("failed", 500, "Internal server error"),
         Kind("stopping", 503, "Server is stopping"),
-        Kind("busy", 503, "Too many reads are waiting"),
+        Kind("busy", 503, "Too many pending reads"),
         Kind("deadline", 503, "Deadline exceeded"),
         Kind("broken-tournament", 503, "Tournament cannot be opened"),
         Kind("storage", 503, "Storage unavailable"),
@@ -60,7 +60,7 @@ PROBLEMS = {
 
 
 class Problem(Exception):  # noqa: N818 - the term of RFC 9457
-    """A problem with one request: its type, a detail, headers of the response, and more fields such as `value`."""
+    """An error response to one request: type, detail, response headers, and more fields such as `value`."""
 
     def __init__(self, name: str, detail: str = "", *, headers: Headers = (), **more: Any) -> None:
         super().__init__(detail)
@@ -88,20 +88,20 @@ _NAMES: dict[type[Exception], str] = {
 
 
 def problem_of(error: Exception) -> Problem:
-    """Translate an error of rankduel into a problem. Unexpected errors show no details."""
+    """Translate an exception into a problem. Storage errors and unexpected errors show no details."""
     match error:
         case Problem():
             return error
         case UnknownTournament() | UnknownDuel() | TournamentExists():
-            return Problem(_NAMES[type(error)], str(error))
+            return Problem(_NAMES[type(error)], str(error)[:1000])
         case BrokenTournament():
-            repair = "stop the service and run `rankduel storage verify --repair` to set the broken events aside"
+            repair = "stop the service, then run `rankduel storage verify --repair` to set the broken events aside"
             return Problem("broken-tournament", f"{error}; {repair}"[:1000])
         case StorageError():
-            problem = Problem("storage", "the storage cannot be read or written now; see the log of the server")
+            problem = Problem("storage", "the storage cannot be read or written; try again, and see the server log")
         case ValueError():
             return Problem("bad-value", str(error)[:1000])
         case _:
-            problem = Problem("failed", "unexpected error; see the log of the server")
+            problem = Problem("failed", "unexpected error; see the server log")
     problem.__cause__ = error
     return problem

@@ -1,4 +1,4 @@
-"""Read pool: threads, a queue and a cache for requests that only read, apart from those that serve traffic."""
+"""Read pool: threads, a queue and a cache for read-only requests, separate from the threads that serve traffic."""
 
 import asyncio
 import sys
@@ -17,7 +17,7 @@ __all__ = ["ReadPool"]
 MAX_WAITING_READS = 64  # in the queue
 MAX_CACHED_ANSWERS = 1_000
 MAX_CACHED_BYTES = 64_000_000
-SWITCH_INTERVAL_SECONDS = 0.0005  # after which a read that computes makes way for an ask; Python's default is 5 ms
+SWITCH_INTERVAL_SECONDS = 0.0005  # of threads while a read computes, so that asks run soon; Python's default is 5 ms
 _RETRY_AFTER = ((b"retry-after", b"1"),)
 
 T = TypeVar("T")
@@ -27,31 +27,31 @@ Version = Callable[[], object]
 
 @dataclass(slots=True, eq=False)
 class _Flight:
-    """One computation, and how many requests wait for it."""
+    """One computation and the number of requests that wait for it."""
 
     future: asyncio.Future[bytes] = field(init=False)
-    version: object = None  # None: it has not begun
+    version: object = None  # None: not started
     waiting: int = 0
 
 
 class ReadPool:
-    """Computes answers in a few threads of its own, so that reads take a bounded share of the interpreter.
+    """Computes answers in a few threads, so that reads use a bounded share of the interpreter.
 
     Requests for the same answer share one computation (single flight). An answer is cached while its version stays the
-    same. No request gets an answer that is older than the request: it joins a computation that has not begun, or one
-    that began at the current version.
+    same. A request never gets an answer that is older than itself: it joins only a computation that has not started, or
+    one that started at the current version.
     """
 
     def __init__(self, threads: int) -> None:
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="rankduel reads")
-        self._flights: dict[Hashable, _Flight] = {}  # the last one of each key
+        self._flights: dict[Hashable, _Flight] = {}  # the latest of each key
         self._cached: OrderedDict[Hashable, tuple[object, bytes]] = OrderedDict()  # by key: version and answer
         self._cached_bytes = 0
 
     async def answer(self, key: Hashable, work: Work, version: Version | None = None) -> bytes:
-        """Return the result of `work`, shared with other requests of the same key; a Problem (503) if too many wait.
+        """Return the result of `work`, shared by all requests with the same key. Raise a Problem if too many wait.
 
-        `version` returns a value that changes when the answer does; without it, nothing is cached.
+        `version` returns a value that changes when the answer does. Without it, nothing is cached.
         """
         now = None if version is None else version()
         if version is not None and key in self._cached and self._cached[key][0] == now:
@@ -69,14 +69,14 @@ class ReadPool:
                 flight.future.cancel()  # all requests for it were cancelled
 
     async def run(self, work: Callable[..., T], *args: Any) -> T:
-        """Run work of the server itself: it waits for its turn, however many reads are waiting."""
+        """Run internal work of the server. It waits in the queue and is never rejected."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, work, *args)
 
     def _begin(self, key: Hashable, work: Work, version: Version | None) -> _Flight:
         if sum(flight.version is None for flight in self._flights.values()) >= MAX_WAITING_READS:
             raise Problem(
                 "busy",
-                f"{MAX_WAITING_READS} reads are waiting, try again in 1 s; asks and tells are not affected",
+                f"{MAX_WAITING_READS} reads are waiting; try again in 1 s (asks and tells are not affected)",
                 headers=_RETRY_AFTER,
             )
         flight = self._flights[key] = _Flight()
@@ -106,18 +106,18 @@ class ReadPool:
             self._cached_bytes -= len(self._cached.pop(key)[1])
 
     def close(self) -> None:
-        """End the threads."""
+        """Stop the threads."""
         self._threads.shutdown(cancel_futures=True)
 
 
 _switch_lock = threading.Lock()
 _default_interval = 0.0
-_computing = 0  # reads, in all pools of this process
+_computing = 0  # running reads in all pools of this process
 
 
 @contextmanager
 def _quick_switches() -> Iterator[None]:
-    """Switch threads more often while a read computes. Doing so always would cost a tenth of the throughput."""
+    """Switch threads more often while a read computes. Doing this all the time would cost a tenth of the throughput."""
     global _computing, _default_interval  # noqa: PLW0603 - the interval belongs to the process, not to a pool
     with _switch_lock:
         _computing += 1
@@ -133,4 +133,4 @@ def _quick_switches() -> Iterator[None]:
                 sys.setswitchinterval(_default_interval)
 
 
-_UNKNOWN = object()  # the version of an answer that is not cached
+_UNKNOWN = object()  # version of an answer that is not cached

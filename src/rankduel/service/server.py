@@ -1,4 +1,4 @@
-"""Run the service: in one process, or in several that share a PostgreSQL storage."""
+"""Run the service in one process, or in several processes that share a PostgreSQL storage."""
 
 import asyncio
 import gc
@@ -25,21 +25,23 @@ from rankduel.service.settings import ServiceSettings
 
 __all__ = ["serve"]
 
-_GC_THRESHOLD_OBJECTS = 20_000  # before a collection: those of a batch are freed by then
-_WORKER_SILENCE_SECONDS = 60  # after which a silent process is replaced: on a busy machine one takes long to start
+_GC_THRESHOLD_OBJECTS = 20_000  # allocations between two garbage collections: the objects of a batch are freed by then
+_WORKER_SILENCE_SECONDS = 60  # a silent process is replaced after this time: on a busy machine, startup is slow
 _BACKLOG_CONNECTIONS = 2048
 _log = logging.getLogger("rankduel.service")
 
 
 def serve(storage: str, host: str = "127.0.0.1", port: int = 8080, **settings: Any) -> None:
-    """Serve the tournaments of a storage until SIGTERM or SIGINT; the settings are those of `ServiceSettings`.
+    """Serve the tournaments of a storage until SIGTERM or SIGINT. `settings` are the fields of `ServiceSettings`.
 
-    Requests that have arrived are answered before it ends. Port 0 is any free port; the record "listening" of the log
-    has its number.
+    The server answers all requests that have arrived before it stops. Port 0 picks a free port, and the log record
+    "listening" contains it.
     """
     chosen = ServiceSettings(host=host, port=port, **settings)
     if chosen.processes > 1 and storage.startswith("sqlite:"):
-        raise ValueError(f"processes must be 1, got {chosen.processes}: one process owns a SQLite file")
+        raise ValueError(
+            f"processes must be 1, got {chosen.processes}: one process owns a SQLite file; use PostgreSQL for more"
+        )
     _prepare()
     if chosen.processes > 1:
         _serve_many(storage, chosen)
@@ -50,7 +52,7 @@ def serve(storage: str, host: str = "127.0.0.1", port: int = 8080, **settings: A
 
 
 def _prepare() -> None:
-    """Configure logging and garbage collection of a process that serves."""
+    """Configure logging and garbage collection of a serving process."""
     log_to_stderr()
     gc.set_threshold(_GC_THRESHOLD_OBJECTS, *gc.get_threshold()[1:])
 
@@ -65,7 +67,7 @@ async def _serve_one(app: Gateway, settings: ServiceSettings) -> None:
     if threading.current_thread() is threading.main_thread():
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: None)  # uvicorn replaces it while it runs, and raises the signal again
-    await uvicorn.Server(_config(app, settings)).serve([listening])  # at its end, the lifespan stops the service
+    await uvicorn.Server(_config(app, settings)).serve([listening])  # on exit, the lifespan stops the service
     _log.info("stopped")
 
 
@@ -80,7 +82,7 @@ def _serve_many(storage: str, settings: ServiceSettings) -> None:
 
 @dataclass(frozen=True)
 class _App:
-    """Creates the app in the process that serves it."""
+    """App factory: creates the app in the process that serves it."""
 
     storage: str
     settings: ServiceSettings
@@ -91,12 +93,12 @@ class _App:
 
 
 def _listen(settings: ServiceSettings) -> socket.socket:
-    """Return a listening socket; log its port."""
+    """Return a listening socket and log its port."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     try:
         listening = socket.create_server((settings.host, settings.port), family=family, backlog=_BACKLOG_CONNECTIONS)
     except OSError as error:
-        raise OSError(error.errno, f"cannot listen to {settings.host}:{settings.port}: {error.strerror}") from None
+        raise OSError(error.errno, f"cannot listen on {settings.host}:{settings.port}: {error.strerror}") from None
     listening.set_inheritable(True)
     _log.info("listening", extra={"host": settings.host, "port": listening.getsockname()[1]})
     return listening

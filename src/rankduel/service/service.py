@@ -24,27 +24,28 @@ from rankduel.service.tell_batcher import TellBatcher, TellItem
 
 __all__ = ["Service"]
 
-_ASK_THREADS = 16  # for asks that must read the storage: nothing else may keep them waiting
+_ASK_THREADS = 16  # for asks that must read the storage: they never wait for other work
 _WRITE_THREADS = 16  # for requests that wait for a commit: events, pages, operators
-_READ_THREADS = 2  # for reads: they compute, and each of them takes the interpreter from asks
+_READ_THREADS = 2  # for reads: each computes, and holds the interpreter lock that asks need
 _REPLAY_THREADS = 1  # for reads that take a second: replays of the journal, forecasts, reports
-_KEY_READ_SECONDS = 5.0  # after which a storage that has not returned its keys counts as unreadable
+_KEY_READ_SECONDS = 5.0  # a storage that takes longer to return its keys counts as unreadable
+_KEYS_UNREADABLE = "cannot read API keys; the cached keys stay valid"
 _log = logging.getLogger("rankduel.service")
 T = TypeVar("T")
 
 
 class Service:
-    """Everything that one server shares between requests. `start` opens the storage, `stop` closes it."""
+    """State of one server, shared by all requests. `start` opens the storage, `stop` closes it."""
 
     def __init__(self, storage: str, settings: ServiceSettings) -> None:
         self.storage, self.settings = storage, settings
         self.metrics = Metrics()
         self.ready = False
-        self.readable = True  # whether the storage was, when its keys were read last
+        self.readable = True  # whether the last read of the API keys succeeded
         self.openapi = b""
         self.open_tournaments: OpenTournaments
         self.authentication: Authentication
-        self.watchers = 0  # streams of changes that are open
+        self.watchers = 0  # open streams of changes
         self.reads, self.replays = ReadPool(_READ_THREADS), ReadPool(_REPLAY_THREADS)
         self.forecasts = ForecastCache(self.replays)
         self._tell_batchers: dict[str, TellBatcher] = {}
@@ -69,7 +70,7 @@ class Service:
         self.ready = True
 
     async def stop(self) -> None:
-        """Write everything that is pending, and close the storage."""
+        """Write pending entries and close the storage."""
         self.ready = False
         self.reads.close()
         self.replays.close()
@@ -80,16 +81,16 @@ class Service:
             threads.shutdown()
 
     async def in_thread(self, work: Callable[..., T], *args: Any) -> T:
-        """Run blocking work in a thread, so that the event loop goes on."""
+        """Run blocking work in a thread, so that the event loop is not blocked."""
         return await asyncio.get_running_loop().run_in_executor(self._write_threads, work, *args)
 
     async def tournament(self, name: str) -> LocalTournament:
-        """Return a tournament by name; open it if necessary."""
+        """Return a tournament by name. Open it if necessary."""
         t = self.open_tournaments.tournaments.get(name)
         return t if t is not None else await self.in_thread(self.open_tournaments.open, name)
 
     async def open_among(self, names: Iterable[str]) -> list[LocalTournament]:
-        """Return the tournaments with these names that are not broken."""
+        """Return the tournaments with these names, without broken ones."""
         found = []
         for name in names:
             with suppress(BrokenTournament):
@@ -97,7 +98,7 @@ class Service:
         return found
 
     def degraded(self) -> list[str]:
-        """Return what needs attention, for clients without a key: no names, no reasons. Never waits."""
+        """List problems of the server for clients without a key: no names, no reasons. Never waits."""
         open_tournaments = self.open_tournaments
         failing = sum(t.maintenance_failure is not None for t in list(open_tournaments.tournaments.values()))
         found = [] if (failure := open_tournaments.write_failure) is None else [f"{failure}, asks get the baseline"]
@@ -108,26 +109,26 @@ class Service:
         return found
 
     async def tournament_names(self) -> list[str]:
-        """Return the names of all tournaments in alphabetical order, read in the read pool."""
+        """Return the names of all tournaments in alphabetical order. The read pool reads them."""
         names = await self.reads.answer("names", lambda: encode(self.open_tournaments.names()))
         return decode(names, type=list[str])
 
     async def ask(self, t: LocalTournament, asked: Sequence[tuple[str | None, str | None]]) -> list[LiveDuel]:
-        """Ask a tournament for duels: at once, or in a thread where the storage must be read."""
+        """Ask a tournament for duels. Use a thread only if the storage must be read."""
         duels = t.ask_now(asked)
         if duels is not None:
             return duels
         return await asyncio.get_running_loop().run_in_executor(self._ask_threads, t.ask_many, asked)
 
     async def tell(self, t: LocalTournament, items: Sequence[TellItem]) -> list[TellResult]:
-        """Tell a tournament outcomes; on return they are durable."""
+        """Tell outcomes to a tournament. They are durable on return."""
         batcher = self._tell_batchers.get(t.name)
         if batcher is None:
             batcher = self._tell_batchers[t.name] = TellBatcher(t)
         return await batcher.tell(items)
 
     async def _watch_keys(self) -> None:
-        """Read the keys again and again: other processes create and revoke them. The last ones stay valid meanwhile."""
+        """Reload API keys at an interval: other processes create and revoke them. Keep the cached keys on failure."""
         loop = asyncio.get_running_loop()
         while True:
             await asyncio.sleep(self.settings.keys_every)
@@ -135,9 +136,9 @@ class Service:
             try:
                 if not (await asyncio.wait({reading}, timeout=_KEY_READ_SECONDS))[0]:
                     self.readable = False
-                    _log.error("cannot read keys, the last ones stay valid", extra={"error": "the storage hangs"})
+                    _log.error(_KEYS_UNREADABLE, extra={"error": f"no response within {_KEY_READ_SECONDS:g} s"})
                 self.authentication.api_keys = await reading
                 self.readable = True
             except StorageError as error:
                 self.readable = False
-                _log.error("cannot read keys, the last ones stay valid", extra={"error": str(error)})
+                _log.error(_KEYS_UNREADABLE, extra={"error": str(error)})

@@ -1,4 +1,4 @@
-"""Settings of the service: address, limits, timeouts."""
+"""Settings of the service: address, limits and timeouts."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ _LOOPBACK_HOSTS = ("127.0.0.1", "::1", "localhost")
 
 @dataclass(frozen=True, slots=True)
 class ServiceSettings:
-    """The settings of one server. Times are in seconds, sizes in bytes.
+    """Settings of one server. Times are in seconds, sizes in bytes.
 
     >>> ServiceSettings(host="0.0.0.0", hosts=["duels.example"]).allowed_hosts
     ('0.0.0.0', 'duels.example')
@@ -20,20 +20,20 @@ class ServiceSettings:
 
     host: str = "127.0.0.1"
     port: int = 8080
-    hosts: tuple[str, ...] = ()  # more names that the Host header may have
+    hosts: tuple[str, ...] = ()  # more names that are allowed in the Host header
     processes: int = 1
     largest_body: int = 1_000_000
     deadline: float = 10.0  # from the head of a request to its response
-    rate: float = 20_000.0  # requests a second of one key, or of one address while there are no keys
+    rate: float = 20_000.0  # requests per second of one key, or of one address while there are no keys
     burst: float = 40_000.0
-    wrong_keys: float = 1.0  # a second from one address
+    wrong_keys: float = 1.0  # per second from one address
     wrong_keys_burst: float = 20.0
     session: float = 43_200.0  # duration of a login session of the dashboard
-    keys_every: float = 1.0  # interval at which stored keys are read again: a revoked key is refused after that
-    connections: int = 1_000  # at once; more are answered 503
-    connections_per_address: int = 200  # at once, from one address (IPv6: one /64 network); loopback is exempt
+    keys_every: float = 1.0  # interval at which stored keys are read again: revoked keys are refused then
+    connections: int = 1_000  # open connections in total; further ones get status 503
+    connections_per_address: int = 200  # from one address (IPv6: one /64 network); loopback is exempt
     keep_alive: float = 75.0
-    stop_within: float = 15.0  # of a SIGTERM: requests that are not answered by then are cancelled
+    stop_within: float = 15.0  # after a SIGTERM: requests that are still pending are then cancelled
     access_log: bool = False
 
     def __post_init__(self) -> None:
@@ -52,10 +52,10 @@ class ServiceSettings:
                 raise ValueError(f"{name} must be a number > 0 and < 1e9, got {value!r}")
 
     def check(self, api_keys: ApiKeys) -> None:
-        """Raise if the server would listen to other machines without any API key."""
+        """Raise ValueError if other machines could reach the server and there is no API key."""
         if not self.loopback and not api_keys.required:
             raise ValueError(
-                f"there is no API key: create one (rankduel keys create), or listen to 127.0.0.1 instead of {self.host}"
+                f"there is no API key: create one (rankduel keys create), or listen on 127.0.0.1 instead of {self.host}"
             )
 
     @property
@@ -65,5 +65,5 @@ class ServiceSettings:
 
     @property
     def allowed_hosts(self) -> tuple[str, ...]:
-        """All names that a Host header may have."""
+        """All names that are allowed in the Host header."""
         return (*(_LOOPBACK_HOSTS if self.loopback else (self.host,)), *self.hosts)

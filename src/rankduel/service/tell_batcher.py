@@ -1,6 +1,6 @@
-"""Request batching of tells: all tells of one turn of the event loop go to the writer together.
+"""Request batching of tells: all tells of one event loop iteration go to the writer together.
 
-They share one commit, and wake the event loop once.
+They share one commit and wake the event loop once.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ _Pending = tuple[Sequence[TellItem], asyncio.Future[list[TellResult]]]  # the te
 
 
 class TellBatcher:
-    """Batches the tells of one tournament. A request that is cancelled is told all the same."""
+    """Batches the tells of one tournament. The tells of a cancelled request are still recorded."""
 
     def __init__(self, tournament: LocalTournament) -> None:
         self._tournament = tournament
@@ -27,7 +27,7 @@ class TellBatcher:
         self._pending: list[_Pending] = []
 
     async def tell(self, items: Sequence[TellItem]) -> list[TellResult]:
-        """Tell outcomes with the next batch; return their results when they are durable."""
+        """Tell outcomes with the next batch. Return the results when the outcomes are durable."""
         future: asyncio.Future[list[TellResult]] = self._loop.create_future()
         if not self._pending:
             self._loop.call_soon(self._flush)
@@ -43,7 +43,7 @@ class TellBatcher:
             sent = self._tournament.submit_tells([item for items, _ in batch for item in items])
         except Exception as error:
             if len(batch) > 1:
-                for one in batch:  # an invalid tell must not fail those of other requests
+                for one in batch:  # an invalid tell must not fail the tells of other requests
                     self._send([one])
             elif not (future := batch[0][1]).done():
                 future.set_exception(error)

@@ -1,4 +1,4 @@
-"""Simulation: worlds that draw outcomes, delays, and the compiled loop that plays a bandit in one."""
+"""Simulation: worlds that draw outcomes, delays of outcomes, and the compiled loops that play a bandit in a world."""
 
 from rankduel.simulation.comparing import Comparing
 from rankduel.simulation.delays import Delay, delay_from

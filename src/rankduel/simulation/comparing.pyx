@@ -1,4 +1,4 @@
-"""Count who beats whom: every pair of rankers, on some queries, so many times."""
+"""Count the wins of every pair of rankers over simulated searches, to estimate preferences."""
 
 import numpy as np
 
@@ -17,9 +17,9 @@ cnp.import_array()
 
 
 cdef class Comparing:
-    """The wins of all pairs over some duels; one thread's part of a preference estimate.
+    """The wins of all pairs over some duels: the part of one thread in a preference estimate.
 
-    `duels` may be read and `stop` be set by other threads while it plays.
+    While it plays, other threads may read `duels` and set `stop`.
     """
 
     cdef readonly Searching searching
@@ -31,15 +31,16 @@ cdef class Comparing:
 
     def __init__(self, world, *, coin):
         self.searching = Searching(world.collection, world.interleaving, world.clicks, world.k, world.ties)
-        self.coin = coin  # decides a duel that clicks did not
+        self.coin = coin  # break ties by a coin flip
         self.wins = np.zeros((world.n_arms, world.n_arms), np.int64)
         self.counts = <int64_t *>cnp.PyArray_DATA(self.wins)
 
     def play(self, bit_generator, int64_t first, int64_t last, int64_t each, extra, bint independent):
-        """Play every pair `each` times on each query from `first` to before `last`, and `extra` times on any of them.
+        """Play every pair `each` times on each query in range(first, last), and `extra` times on random ones of them.
 
-        `extra` has a count for each pair i < j, row by row. These fall on the queries independently, or else on each at
-        most once more. True when all is played, False if it was stopped.
+        `extra` has one count for each pair i < j, row by row. If `independent`, each extra duel draws its query
+        independently. Otherwise a query gets at most one extra duel per pair. Returns False if it was stopped, else
+        True.
         """
         cdef cnp.ndarray left = np.array(extra, np.int64)
         cdef int64_t *rest = <int64_t *>cnp.PyArray_DATA(left)
@@ -47,7 +48,7 @@ cdef class Comparing:
         cdef int64_t query
         cdef bint done = True
         if len(left) != self.searching.n_rankers * (self.searching.n_rankers - 1) // 2:
-            raise ValueError(f"{len(left)} counts for {self.searching.n_rankers} rankers")
+            raise ValueError(f"extra has {len(left)} counts, expected one per pair of the {self.wins.shape[0]} rankers")
         with bit_generator.lock, nogil:
             for query in range(first, last):
                 if not self.play_pairs(rng, query, last - query, each, rest, independent):
@@ -58,7 +59,7 @@ cdef class Comparing:
     cdef int play_pairs(
         self, bitgen_t *rng, int64_t query, int64_t queries, int64_t each, int64_t *rest, bint independent
     ) except -1 nogil:
-        """All pairs on one query, the first of so many; 0 if it was stopped."""
+        """Play all pairs on one query. `queries` are left, including this one. Returns 0 if it was stopped."""
         cdef int n = self.searching.n_rankers, i, j, pair = 0
         cdef int64_t more, duel, won, lost
         cdef double credit

@@ -1,4 +1,4 @@
-"""How late the outcomes of duels come, as in real traffic: laws of delay, a bound on duels in flight, lost answers."""
+"""Delayed outcomes, as in real traffic: distributions of the delay, a limit on duels in flight, lost outcomes."""
 
 import hashlib
 from math import ceil
@@ -23,18 +23,17 @@ cnp.import_array()
 __all__ = ["LAWS", "Delay", "Empirical", "Fixed", "Geometric", "delay_from"]
 
 cdef int64_t MAX_DELAY_DUELS = 10**15  # the compiled loop counts in 64 bits
-cdef int MAX_SHOWN_DELAYS = 20  # in a repr
+cdef int MAX_SHOWN_DELAYS = 20  # a repr lists at most this number of delays
 
 
 cdef class Delay:
-    """How late outcomes come, in duels: after a delay of d, d more pages were shown before the bandit hears of it.
+    """Delay of outcomes, in duels: with a delay of d, the bandit learns an outcome after d more pages were shown.
 
-    A law of this module says how d is drawn for each duel, whoever won it. All of them take these options:
+    The subclasses are distributions of d. The delay of a duel does not depend on its outcome. All take these options:
 
-    in_flight: the most duels that may wait for their outcome. While there are so many, pages are shown without a duel.
-    unanswered: the share of duels of which nobody ever hears.
-    timeout: after so many duels a duel is forgotten, and its place in flight is free again. Needed where some are
-        unanswered; an outcome that comes later is lost, too.
+    in_flight: the maximum number of duels that wait for their outcome. At this limit, pages are shown without a duel.
+    unanswered: the share of duels that never get an outcome. It needs a timeout.
+    timeout: the number of duels after which a duel is forgotten and no longer in flight. Later outcomes are lost.
 
     >>> from rankduel import delays
     >>> delays.Geometric(mean=1000, in_flight=5000, unanswered=0.1, timeout=20_000)
@@ -47,23 +46,23 @@ cdef class Delay:
         if isinstance(unanswered, bool) or not isinstance(unanswered, Real) or not 0 <= unanswered < 1:
             raise ValueError(f"unanswered must be at least 0 and below 1, got {unanswered!r}")
         if unanswered and timeout is None:
-            raise ValueError(f"unanswered={unanswered!r} needs a timeout, after which such a duel is forgotten")
+            raise ValueError(f"unanswered={unanswered!r} needs a timeout, after which such duels are forgotten")
         self.unanswered = unanswered
         self.max_in_flight = INT64_MAX if in_flight is None else self.in_flight
         self.timeout_duels = INT64_MAX if timeout is None else self.timeout
 
     cdef int64_t draw(self, bitgen_t *rng) noexcept nogil:
-        """The law: how late the outcome of a duel comes."""
+        """Draw the delay of one duel."""
         return 0
 
     cdef int64_t answer(self, bitgen_t *rng, bint *comes) noexcept nogil:
-        """When a duel is over, and whether with an outcome or forgotten."""
+        """Draw the time until a duel gets its outcome (`comes` is true) or is forgotten (false)."""
         cdef int64_t late = self.draw(rng)
         comes[0] = not (self.unanswered > 0 and uniform(rng) < self.unanswered) and late <= self.timeout_duels
         return late if comes[0] else self.timeout_duels
 
     def sample(self, int64_t n, seed=0):
-        """So many delays; the timeout for a duel that is forgotten."""
+        """Draw `n` delays. A duel that is forgotten has the timeout as its delay."""
         generator = bit_generator(seed, "delay")
         cdef bitgen_t *rng = <bitgen_t *>PyCapsule_GetPointer(generator.capsule, "BitGenerator")
         cdef int64_t[::1] delays = np.empty(n, np.int64)
@@ -75,11 +74,11 @@ cdef class Delay:
 
     @property
     def fingerprint(self):
-        """The sha256 of all that decides how late outcomes come."""
+        """The SHA-256 of the distribution and its options."""
         return hashlib.sha256(repr((type(self).__name__, self._options())).encode()).hexdigest()
 
     def _options(self):
-        """What it was made of."""
+        """The options of the constructor that differ from the default."""
         shared = {"in_flight": self.in_flight, "unanswered": self.unanswered or None, "timeout": self.timeout}
         return {name: value for name, value in shared.items() if value is not None}
 
@@ -97,7 +96,7 @@ cdef class Delay:
 
 
 cdef class Fixed(Delay):
-    """Every outcome comes after the same number of duels: with d = 1000, a thousand are always in flight.
+    """Every outcome comes after the same number of duels. With 1000, a thousand duels are always in flight.
 
     >>> from rankduel import delays
     >>> delays.Fixed(duels=1000).sample(3).tolist()
@@ -118,7 +117,7 @@ cdef class Fixed(Delay):
 
 
 cdef class Geometric(Delay):
-    """An outcome may come at any moment, as likely after a long wait as after a short one; on average after `mean` duels.
+    """Outcomes come after `mean` duels on average, with a geometric (memoryless) distribution.
 
     >>> from rankduel import delays
     >>> round(float(delays.Geometric(mean=1000).sample(1_000_000).mean()), -1)
@@ -126,7 +125,7 @@ cdef class Geometric(Delay):
     """
 
     cdef readonly double mean
-    cdef double chance  # that it comes before the next duel
+    cdef double chance  # probability that an outcome comes before the next duel
 
     def __init__(self, mean, *, in_flight=None, unanswered=0.0, timeout=None):
         super().__init__(in_flight=in_flight, unanswered=unanswered, timeout=timeout)
@@ -141,7 +140,7 @@ cdef class Geometric(Delay):
 
 
 cdef class Empirical(Delay):
-    """Delays as they were measured, each as likely as any other: a list, or a text file of whole numbers.
+    """Delays drawn uniformly from your measurements: a list, or a text file of whole numbers.
 
     >>> from rankduel import delays
     >>> delays.Empirical(delays=[0, 10, 500]).mean
@@ -155,7 +154,7 @@ cdef class Empirical(Delay):
     def __init__(self, delays=None, *, file=None, in_flight=None, unanswered=0.0, timeout=None):
         super().__init__(in_flight=in_flight, unanswered=unanswered, timeout=timeout)
         if (delays is None) is (file is None):
-            raise ValueError("Empirical needs delays=[...] or file='...', one of the two")
+            raise ValueError("Empirical needs either delays=[...] or file='...'")
         values = delays if file is None else _read_numbers(file)
         array = np.array([_duels("a delay", value, 0) for value in values], np.int64)
         if not len(array):
@@ -170,7 +169,7 @@ cdef class Empirical(Delay):
 
     @property
     def mean(self):
-        """Of the delays, in duels."""
+        """The mean of the delays, in duels."""
         return float(self.delays.mean())
 
     def _options(self):
@@ -189,7 +188,7 @@ OPTIONS = {"Fixed": "duels", "Geometric": "mean", "Empirical": "delays or file"}
 
 
 def delay_from(spec):
-    """The delay of a spec as people type it.
+    """Make a delay from its text form.
 
     >>> delay_from("Geometric(mean=1e3, in_flight=5000)")
     Geometric(mean=1000.0, in_flight=5000)
@@ -206,12 +205,12 @@ def delay_from(spec):
 
 
 def _made(law, options):
-    """What `pickle` calls."""
+    """Rebuild a delay. `pickle` calls this."""
     return law(**options)
 
 
 def _duels(name, value, minimum):
-    """A whole number of duels; 1e6 is one, too."""
+    """Return a whole number of duels as an int. 1e6 is accepted too."""
     real = isinstance(value, (Real, np.integer)) and not isinstance(value, bool)
     if not real or not minimum <= value <= MAX_DELAY_DUELS or value != ceil(value):
         raise ValueError(f"{name} must be a whole number of duels from {minimum} to {MAX_DELAY_DUELS:.0e}, got {value!r}")
@@ -219,7 +218,7 @@ def _duels(name, value, minimum):
 
 
 def _read_numbers(file):
-    """The numbers of a text file, between blanks, commas or line ends."""
+    """Yield the numbers of a text file, separated by white space or commas."""
     for word in Path(file).read_text(encoding="utf-8").replace(",", " ").split():
         try:
             yield float(word)

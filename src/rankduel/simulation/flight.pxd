@@ -3,13 +3,13 @@ from libc.stdint cimport int64_t
 from rankduel.bandits.base cimport duel_t
 
 cdef struct in_flight_t:
-    int64_t due  # after this page
+    int64_t due  # the page after which the outcome is told
     duel_t duel
     int outcome  # an `outcome_t`, or LOST
 
 
 cdef enum:
-    LOST = -1  # as an outcome: it never arrives
+    LOST = -1  # the outcome never arrives, and the duel is forgotten
 
 
 cdef class DuelsInFlight:

@@ -1,11 +1,11 @@
-"""Duels in flight: shown to users, and not yet answered."""
+"""Duels in flight: shown to users, but without an outcome yet."""
 
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, realloc
 
 
 cdef class DuelsInFlight:
-    """A heap by due page; of those due together, the duel that was asked for first is on top."""
+    """A heap ordered by due page, then by the number of the duel."""
 
     def __dealloc__(self):
         free(self.heap)
@@ -43,7 +43,7 @@ cdef class DuelsInFlight:
         cdef in_flight_t *heap = <in_flight_t *>realloc(self.heap, capacity * sizeof(in_flight_t))
         if heap == NULL:
             with gil:
-                raise MemoryError(f"no memory for {capacity} duels in flight")
+                raise MemoryError(f"not enough memory for {capacity} duels in flight; set in_flight to limit them")
         self.heap, self.capacity = heap, capacity
         return 0
 

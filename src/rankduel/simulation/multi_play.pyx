@@ -1,4 +1,4 @@
-"""The loop of multileaving: many rankers share each page, instead of two."""
+"""The compiled simulation loop for multileaving, where many rankers share each page."""
 
 import numpy as np
 
@@ -22,16 +22,16 @@ cdef enum combine_t:
 
 
 cdef class MultiPlay:
-    """A bandit that chooses many rankers at once, and the users who see their multileaved lists. Looks like a `Play`.
+    """A `MultiBandit` in a world of simulated users who see multileaved lists. It has the interface of `Play`.
 
-    The regret of a page is the mean (or, by its kind, the least or the largest) over the rankers that share it. A ranker
-    that has the page to itself shows its own list, and nothing is learnt from it.
+    The regret of a page is the mean over the rankers that share it, or their minimum or maximum, depending on its kind.
+    A ranker that is alone on a page shows its own list, and the bandit learns nothing from it.
     """
 
     cdef readonly MultiBandit bandit
     cdef readonly Users world
-    cdef readonly int64_t duels  # pages shown
-    cdef readonly object settled_at  # the page that left one arm; None before
+    cdef readonly int64_t duels  # number of pages shown
+    cdef readonly object settled_at  # the page after which one arm was left, else None
     cdef readonly double regret
     cdef Multileaving method
     cdef MultiImpression shown
@@ -63,16 +63,16 @@ cdef class MultiPlay:
 
     @property
     def settled(self):
-        """One arm is left: nothing will change any more."""
+        """Whether one arm is left, so that the result is final."""
         return self.bandit.n_alive == 1
 
     @property
     def over(self):
-        """Nothing is left to compute: never, as there is always another page to measure."""
+        """Whether there is nothing left to compute. Always false, because each page is measured."""
         return False
 
     def advance(self, int64_t until):
-        """Play until so many pages are shown. The GIL is released."""
+        """Play until `until` pages are shown. Releases the GIL."""
         if not self.settled:
             with nogil:
                 self.run(until)
@@ -81,7 +81,7 @@ cdef class MultiPlay:
         if self.settled:
             self.duel.n, self.duel.arms[0] = 1, self.bandit.winner
             with nogil:
-                while self.duels < until:  # the winner goes on being shown, on its own
+                while self.duels < until:  # show the winner alone
                     self.show()
 
     cdef int run(self, int64_t until) except -1 nogil:
@@ -95,7 +95,7 @@ cdef class MultiPlay:
         return 0
 
     cdef int show(self) except -1 nogil:
-        """A page, its reader, and what the clicks prefer."""
+        """Show a page to a user, and compute the preferences from the clicks."""
         cdef int64_t query = self.world.arrive()
         cdef int i
         if self.duel.n == 1:

@@ -1,4 +1,4 @@
-"""The compiled loop: choose, play, learn, regret; and the same where outcomes come late."""
+"""The compiled simulation loop: choose, play, learn, add regret. Outcomes come at once or with a delay."""
 
 import numpy as np
 
@@ -23,24 +23,27 @@ cdef enum combine_t:
     MAX
 
 
-cdef int64_t CHAMPION_REFRESH_PAGES = 1000  # the champion is computed again after so many pages: that takes Python
+cdef int64_t CHAMPION_REFRESH_PAGES = 1000  # pages between updates of the champion, which run Python code
 
 
 cdef class Play:
-    """A bandit in a world, and the regret so far; None as regret if nobody knows it. `advance` releases the GIL."""
+    """A bandit in a world, and the regret so far. Pass None as `regret` if it is not known.
+
+    `advance` releases the GIL.
+    """
 
     cdef readonly Bandit bandit
     cdef readonly World world
-    cdef readonly Delay delay  # None: outcomes are told at once
+    cdef readonly Delay delay  # None if outcomes are told at once
     cdef readonly int64_t duels
-    cdef readonly int64_t waited  # pages without a duel, for too many were in flight
-    cdef readonly object settled_at  # the duel that left one arm; None before
-    cdef double sum, carry  # compensated: 1e8 small terms lose nothing
+    cdef readonly int64_t waited  # pages without a duel, because too many were in flight
+    cdef readonly object settled_at  # the duel after which the result was final, else None
+    cdef double sum, carry  # compensated sum, so that 1e8 small terms lose no precision
     cdef object _gaps
     cdef const double *gaps
     cdef combine_t combine
     cdef DuelsInFlight flight
-    cdef bitgen_t *rng  # of the delays
+    cdef bitgen_t *rng  # random stream of the delays
     cdef object _bit_generator
     cdef int champion
     cdef int64_t champion_until
@@ -63,21 +66,21 @@ cdef class Play:
 
     @property
     def in_flight(self):
-        """Duels that are neither told nor forgotten."""
+        """The number of duels that are neither told nor forgotten."""
         return self.flight.n
 
     @property
     def settled(self):
-        """One arm is left, or those left are tied: nothing will change any more."""
+        """Whether one arm is left, or all arms left are tied, so that the result is final."""
         return self.ended()
 
     @property
     def over(self):
-        """Nothing is left to compute: one arm is left, and the world has nothing more to show."""
+        """Whether there is nothing left to compute: the result is final and the world measures no pages."""
         return self.settled and not self.world.measured
 
     def advance(self, int64_t until):
-        """Play until that many duels are done, or the play is over."""
+        """Play until `until` duels are done, or the play is over."""
         cdef int winner
         cdef bint late = self.delay is not None
         if not self.settled:
@@ -110,7 +113,7 @@ cdef class Play:
         return 0
 
     cdef int run_late(self, int64_t until) except -1 nogil:
-        """Every page has a duel, if there is a place in flight; when it is shown, what is due by then is told."""
+        """Show one page per step, with a duel unless too many are in flight. Then tell the outcomes that are due."""
         cdef duel_t duel
         duel.first_propensity = duel.second_propensity = 0
         while self.duels < until and not self.ended():
@@ -127,7 +130,7 @@ cdef class Play:
         return 0
 
     cdef int start_duel(self, const duel_t *duel) except -1 nogil:
-        """Users see the duel, and decide; when the bandit hears of it does not depend on how."""
+        """Draw the outcome of a duel and its delay, which does not depend on the outcome."""
         cdef in_flight_t one
         cdef bint comes
         one.duel, one.outcome = duel[0], self.world.play(duel)
@@ -137,7 +140,7 @@ cdef class Play:
         return self.flight.push(&one)
 
     cdef int deliver_outcomes(self) except -1 nogil:
-        """Tell what is due. A duel whose outcome is lost is forgotten."""
+        """Tell the outcomes that are due. A duel without an outcome is forgotten."""
         cdef in_flight_t one
         while self.flight.n and self.flight.heap[0].due <= self.duels and not self.ended():
             one = self.flight.pop()
@@ -147,7 +150,7 @@ cdef class Play:
         return 0
 
     cdef int wait(self, duel_t *duel) except -1 nogil:
-        """A page without a duel: users see the champion, on its own."""
+        """Show a page without a duel: the champion alone."""
         if self.duels > self.champion_until:
             with gil:
                 self.champion = self.bandit.champion
@@ -159,7 +162,7 @@ cdef class Play:
         return 0
 
     cdef int show(self, int winner, int64_t until) except -1 nogil:
-        """The winner goes on being shown, on its own."""
+        """Show the winner alone until the end."""
         cdef duel_t duel
         duel.first = duel.second = winner
         while self.duels < until:
@@ -170,7 +173,7 @@ cdef class Play:
         return 0
 
     cdef inline void add_regret(self, int first, int second) noexcept nogil:
-        """Add the regret of one duel (Neumaier's sum; the terms are never larger than what is there, but for the first)."""
+        """Add the regret of one duel, by Neumaier's compensated sum."""
         cdef double x = self.gaps[first], y = self.gaps[second], term, total
         term = (x + y) / 2 if self.combine == MEAN else fmin(x, y) if self.combine == MIN else fmax(x, y)
         total = self.sum + term

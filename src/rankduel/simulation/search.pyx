@@ -1,4 +1,4 @@
-"""The world of `SearchWorld`: users search, see an interleaved list, and click."""
+"""The compiled part of `SearchWorld`: users search, see an interleaved list, and click."""
 
 import numpy as np
 
@@ -14,10 +14,10 @@ cnp.import_array()
 
 
 cdef class Users(World):
-    """Each duel is a search: any query, the two rankers' lists in one, and a user, whose clicks name the winner.
+    """A duel is a search: a random query, the interleaved list of two rankers, and the clicks that decide the outcome.
 
-    Clicks@k counts the clicks, NDCG@k judges the list shown: gain 2^grade - 1 over log2(position + 1), as a share of
-    what the best list of all documents of the query would have; 0 where nothing is relevant.
+    Clicks@k counts the clicks. NDCG@k rates the list shown: the sum of the gains (2^grade - 1) / log2(position + 1),
+    divided by the sum for the best possible list of the query. It is 0 if no document is relevant.
     """
 
     def __init__(self, problem, seed):
@@ -35,7 +35,7 @@ cdef class Users(World):
             self.gain[grade] = 2.0**grade - 1
 
     cdef int64_t arrive(self) noexcept nogil:
-        """A user comes with a query."""
+        """Draw the query of the next user."""
         return random_interval(self.rng, self.searching.n_queries - 1)
 
     cdef int play(self, const duel_t *duel) except -1 nogil:
@@ -45,7 +45,7 @@ cdef class Users(World):
         return FIRST if credit > 0 else SECOND if credit < 0 else TIE
 
     cdef void measure(self, int64_t query, const int *documents, const uint8_t *clicked, int n) noexcept nogil:
-        """Take down what was shown, and what was clicked."""
+        """Add the clicks and the NDCG of a list."""
         cdef const uint8_t *grades = &self.searching.grades[self.searching.offsets[query]]
         cdef double dcg = 0
         cdef int position
@@ -56,5 +56,5 @@ cdef class Users(World):
             self.ndcg += dcg / self.ideal[query]
 
     def measures(self):
-        """Clicks@k and NDCG@k, summed over all lists shown so far."""
+        """The sums of clicks@k and NDCG@k over all lists shown so far."""
         return {f"clicks@{self.searching.k}": self.clicks, f"ndcg@{self.searching.k}": self.ndcg}

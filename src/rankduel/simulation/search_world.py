@@ -1,4 +1,4 @@
-"""`SearchWorld`: what is behind a preference matrix: queries, rankers, lists, users and their clicks."""
+"""`SearchWorld`: simulated search with queries, rankers, interleaved lists, users and clicks."""
 
 import hashlib
 from functools import cached_property
@@ -12,23 +12,26 @@ from rankduel.preferences import PreferenceMatrix
 __all__ = ["SearchWorld", "Ties"]
 
 Ties = Literal["consistent", "redraw", "file"]
-_PUBLISHED_GRADES = (2, 3, 5)  # grades for which the users of the literature are published
+_PUBLISHED_GRADES = (2, 3, 5)  # numbers of grades for which click probabilities are published
 
 
 class SearchWorld:
-    """Users search a collection, see the interleaved lists of two rankers, and click.
+    """Simulated users search a collection, see the interleaved lists of two rankers, and click.
 
-    A duel draws a query, interleaves the lists of the two rankers to k documents (or all, if the query has fewer), and
-    lets a user look at them; a duel without a winner is a `TIE`. A ranker that meets itself shows its own list.
-    `simulate` plays a bandit here as on a matrix, and sums up clicks@k and NDCG@k of the lists that were shown. Regret
-    is known only where `preferences` are given, say from `estimate_preferences`; else it is NaN. A
-    `MultiBandit` is played on pages that many rankers share, made by `multileaving`.
+    A duel draws a query, interleaves the lists of the two rankers to k documents (all documents, if the query has
+    fewer), and shows them to a user. A duel without a winner is a `TIE`. A ranker that meets itself shows its own list.
+    `simulate` plays a bandit here as on a matrix, and sums clicks@k and NDCG@k of the lists shown. Regret is NaN unless
+    you pass `preferences`, for example from `estimate_preferences`. A `MultiBandit` plays on pages that many rankers
+    share, made by `multileaving`.
 
-    `clicks`, `interleaving` and `multileaving` may be given as people type them. A user typed by name gets the smallest
-    of the published tables (2, 3 or 5 grades) that has all grades of the collection; "navigational(grades=5)" names
-    one. `ties`: documents with equal scores come in an order drawn for each impression ("consistent"), drawn once more
-    when clicks are credited ("redraw", as in the matrices published with MergeDTS, where rankers with many ties lose
-    for that reason alone), or as in the file ("file").
+    You can pass `clicks`, `interleaving` and `multileaving` as text. A click model given by name uses the smallest
+    published table (2, 3 or 5 grades) that has all grades of the collection. Choose a table with
+    "navigational(grades=5)". `ties` is the order of documents with equal scores:
+
+    - "consistent": drawn at random for each impression.
+    - "redraw": drawn again when clicks are credited, as in the matrices published with MergeDTS. There, rankers with
+      many ties lose for this reason alone.
+    - "file": the order in the file.
 
     >>> import rankduel as rd
     >>> world = SearchWorld(rd.datasets.synthetic(n_queries=50, n_rankers=10, seed=1), clicks="perfect")
@@ -64,40 +67,42 @@ class SearchWorld:
             raise TypeError(f"multileaving must be a Multileaving of many rankers, got {multileaving!r}")
         if self.clicks.n_grades < collection.n_grades:
             raise ValueError(
-                f"the collection has grades 0 to {collection.n_grades - 1}, and {self.clicks!r} knows "
-                f"{self.clicks.n_grades} grades"
+                f"the collection has grades 0 to {collection.n_grades - 1}, but {self.clicks!r} has only "
+                f"{self.clicks.n_grades} grades; use a click model with more grades"
             )
         if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= 1000:
             raise ValueError(f"k must be a whole number from 1 to 1000, got {k!r}")
         if ties not in get_args(Ties):
             raise ValueError(f"ties must be one of {', '.join(get_args(Ties))}, got {ties!r}")
         if preferences is not None and preferences.n_arms != collection.n_rankers:
-            raise ValueError(f"preferences of {preferences.n_arms} arms for {collection.n_rankers} rankers")
+            raise ValueError(
+                f"preferences have {preferences.n_arms} arms, but the collection has {collection.n_rankers} rankers"
+            )
         self.k, self.ties, self.preferences = k, ties, preferences
 
     @property
     def n_arms(self) -> int:
-        """The rankers of the collection are the arms."""
+        """The number of arms: the rankers of the collection."""
         return self.collection.n_rankers
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the rankers."""
+        """The names of the rankers."""
         return self.collection.rankers
 
     @property
     def condorcet_winner(self) -> int | None:
-        """By the preferences; None where they are not known."""
+        """The Condorcet winner of the preferences. None if there is none, or if no preferences are given."""
         return None if self.preferences is None else self.preferences.condorcet_winner
 
     @property
     def copeland_winners(self) -> tuple[int, ...]:
-        """By the preferences; nobody where they are not known."""
+        """The Copeland winners of the preferences. Empty if no preferences are given."""
         return () if self.preferences is None else self.preferences.copeland_winners
 
     @cached_property
     def fingerprint(self) -> str:
-        """The sha256 of all that decides what happens here."""
+        """The SHA-256 of everything that determines the outcomes."""
         truth = None if self.preferences is None else self.preferences.fingerprint
         methods = repr(self.clicks), repr(self.interleaving), repr(self.multileaving)
         parts = ("SearchWorld", self.collection.fingerprint, *methods, self.k, self.ties, truth)
@@ -112,12 +117,12 @@ class SearchWorld:
 
 
 def _table(n_grades: int) -> int:
-    """The grades of the smallest published table that has so many."""
+    """The number of grades of the smallest published table with at least `n_grades` grades."""
     for grades in _PUBLISHED_GRADES:
         if n_grades <= grades:
             return grades
     raise ValueError(
-        f"the collection has grades 0 to {n_grades - 1}, and users are published for at most "
-        f"{_PUBLISHED_GRADES[-1]} grades: "
-        "give CascadeModel(click=[...], stop=[...]) with a table of your own"
+        f"the collection has grades 0 to {n_grades - 1}, but published click models have at most "
+        f"{_PUBLISHED_GRADES[-1]} grades; "
+        "pass clicks=CascadeModel(click=[...], stop=[...]) with your own probabilities"
     )

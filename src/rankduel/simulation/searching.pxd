@@ -12,7 +12,7 @@ cdef class Searching:
     cdef readonly int64_t n_queries
     cdef readonly int k
     cdef Interleaving interleaving
-    cdef Interleaving own  # of a ranker that meets itself
+    cdef Interleaving own  # used if a ranker meets itself
     cdef ClickModel user
     cdef Impression shown
     cdef ties_t ties

@@ -1,4 +1,4 @@
-"""One search: a query, two rankers, the list that a user sees, the clicks, and the ranker they credit."""
+"""One simulated search: interleave the lists of two rankers, let a user click, credit the clicks to a ranker."""
 
 import numpy as np
 
@@ -14,11 +14,11 @@ TIES = {"file": <int>FILE, "consistent": <int>CONSISTENT, "redraw": <int>REDRAW}
 
 
 cdef class Searching:
-    """The parts of a search put together for a kernel. It holds the list under way, so each thread has its own."""
+    """The parts of a search, as a kernel needs them. It holds the current list, so each thread needs its own."""
 
     def __init__(self, collection, interleaving, clicks, k, ties):
         self.n_rankers, self.n_queries, self.k = collection.n_rankers, collection.n_queries, k
-        self.own = TeamDraftInterleaving()  # of a list with itself: that list
+        self.own = TeamDraftInterleaving()  # interleaving a list with itself gives that list
         self.interleaving, self.user, self.ties = interleaving, clicks, TIES[ties]
         self.shown = Impression(k, int(collection.sizes.max()))
         self.wide = collection.order.dtype == np.int32
@@ -30,17 +30,17 @@ cdef class Searching:
         self.start = <const char *>cnp.PyArray_DATA(start)
 
     cdef void rank(self, int64_t query, int ranker, ranked_t *ranked) noexcept nogil:
-        """A ranker's row of the tables."""
+        """The ranking of a query by a ranker, as a row of the tables."""
         cdef int64_t n = self.offsets[query + 1] - self.offsets[query]
         cdef size_t row = (self.n_rankers * self.offsets[query] + ranker * n) * (4 if self.wide else 2)
         ranked.order, ranked.start = self.order + row, self.start + row
         ranked.n, ranked.wide = <int>n, self.wide
 
     cdef double duel(self, bitgen_t *rng, int64_t query, int first, int second, bint whole) except? -2 nogil:
-        """Play one duel: who is credited, positive for the first; 0 is a tie.
+        """Play one duel and return the credit: positive if the first ranker wins, negative if the second, 0 for a tie.
 
-        The list grows while the user looks at it. When they leave, nothing below matters any more, and it ends there,
-        unless the `whole` list is wanted. A ranker that meets itself shows its own list.
+        The list is built while the user reads it, and ends where the user leaves, unless you ask for the `whole` list.
+        A ranker that meets itself shows its own list.
         """
         cdef ranked_t ranked[2]
         self.rank(query, first, &ranked[0])

@@ -1,4 +1,4 @@
-"""Play a bandit against a problem: one run, or many in threads, with the regret at checkpoints."""
+"""Simulate a bandit on a problem, once or many times in threads, and record the regret at checkpoints."""
 
 import threading
 import time
@@ -23,41 +23,41 @@ from rankduel.simulation.worlds import MatrixWorld, UtilityWorld, World
 
 __all__ = ["Problem", "Run", "Watch", "log_checkpoints", "regret_of", "simulate", "simulate_runs"]
 
-Problem = Truth | SearchWorld  # what a bandit can be played against
-Watch = Callable[[Any], object]  # is called with the `Play`, or `MultiPlay`, as it is
-_WATCH_INTERVAL_SECONDS = 0.05  # between two checks for Ctrl-C and calls of `watch`
+Problem = Truth | SearchWorld  # the problems that `simulate` accepts
+Watch = Callable[[Any], object]  # called with the current `Play` or `MultiPlay`
+_WATCH_INTERVAL_SECONDS = 0.05  # time between two calls of `watch`, and checks for Ctrl-C
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What came of one simulation."""
+    """The result of one simulation."""
 
-    bandit: str  # its repr: with it and the world's seed, the run can be repeated
+    bandit: str  # its repr. With it and the seed of the world you can repeat the run
     checkpoints: npt.NDArray[np.int64]
-    regret: npt.NDArray[np.float64]  # cumulative, after that many duels; NaN where the world does not know it
-    winner: int | None  # None while several arms are left
+    regret: npt.NDArray[np.float64]  # cumulative regret at each checkpoint, NaN if preferences are not known
+    winner: int | None  # None if several arms are left
     champion: int
-    converged_at: int | None  # the duel that left one arm
+    converged_at: int | None  # the duel after which one arm was left, or all arms left were tied
     duels: int
     cpu_seconds: float
-    measures: dict[str, npt.NDArray[np.float64]] = field(default_factory=dict)  # what else the world sums up, likewise
-    left: int | None = None  # arms that were not eliminated
-    best_left: int | None = None  # Copeland winners among them; None where the world does not know its preferences
-    waited: int = 0  # pages that showed the champion, for too many duels were in flight
+    measures: dict[str, npt.NDArray[np.float64]] = field(default_factory=dict)  # other sums, such as clicks, likewise
+    left: int | None = None  # number of arms that were not eliminated
+    best_left: int | None = None  # number of Copeland winners among them, None if the preferences are not known
+    waited: int = 0  # pages that showed the champion, because too many duels were in flight
 
     @property
     def computed(self) -> int:
-        """The duels that had to be computed: up to convergence, where there is nothing to measure afterwards."""
+        """The number of duels that were computed: up to convergence, unless the world measures each page."""
         return self.duels if self.converged_at is None or self.measures else self.converged_at
 
     @property
     def cpu_per_duel(self) -> float:
-        """Seconds of CPU per computed duel."""
+        """CPU seconds per computed duel."""
         return self.cpu_seconds / max(1, self.computed)
 
 
 def log_checkpoints(horizon: int, per_decade: int = 20) -> npt.NDArray[np.int64]:
-    """About so many checkpoints per decade, from 1 to the horizon.
+    """Logarithmically spaced checkpoints from 1 to the horizon, about `per_decade` per factor of ten.
 
     >>> log_checkpoints(100, per_decade=2)
     array([  1,   3,  10,  32, 100])
@@ -77,11 +77,14 @@ def simulate(
     delay: Delay | str | None = None,
     watch: Watch | None = None,
 ) -> Run:
-    """Play `horizon` duels; when one arm is left, the rest costs nothing, but where the world measures what it shows.
+    """Simulate a bandit on a problem for `horizon` duels.
 
-    `seed` is the world's; the bandit has its own. `kind` of regret: "average" is the paper's. `delay` says how late
-    the bandit hears who won, as in "Geometric(mean=1000)"; None: at once. `watch` is called about twenty times a second
-    with the play as it is (`duels`, `regret`, `bandit`); what it raises ends the run.
+    `seed` is the seed of the world. The bandit has its own. `kind` is the kind of regret. "average" is the regret of
+    the paper. `delay` says how late outcomes are told, for example "Geometric(mean=1000)". None tells them at once.
+    `watch` is called about twenty times per second with the current play (`duels`, `regret`, `bandit`). An exception in
+    it ends the run.
+
+    When one arm is left, the remaining duels cost no time, except on a `SearchWorld`, which measures each page.
 
     >>> import rankduel as rd
     >>> run = simulate(rd.MergeDTS(20, seed=1), rd.problems.cycle2(), horizon=10_000_000, checkpoints=[100, 10_000_000])
@@ -91,14 +94,14 @@ def simulate(
     if not isinstance(bandit, Bandit | MultiBandit):
         raise TypeError(f"bandit must be a rankduel Bandit or MultiBandit, got {bandit!r}")
     if bandit.n_arms != problem.n_arms:
-        raise ValueError(f"the bandit has {bandit.n_arms} arms, the problem {problem.n_arms}")
+        raise ValueError(f"the bandit has {bandit.n_arms} arms, but the problem has {problem.n_arms}")
     if horizon != int(horizon) or horizon < 1:
         raise ValueError(f"horizon must be a whole number of at least 1, got {horizon!r}")
     horizon = int(horizon)
     points = log_checkpoints(horizon) if checkpoints is None else np.asarray(checkpoints)
     whole = points.dtype.kind in "iu" and points.ndim == 1 and len(points) > 0
     if not whole or points[0] < 1 or points[-1] > horizon or (np.diff(points) <= 0).any():
-        raise ValueError(f"checkpoints must be whole, from at least 1 up to at most {horizon}, got {checkpoints}")
+        raise ValueError(f"checkpoints must be increasing whole numbers from 1 to {horizon}, got {checkpoints}")
 
     cost = regret_of(problem, kind)
     play = _play(bandit, problem, seed, cost, _delay(delay))
@@ -107,7 +110,7 @@ def simulate(
     measures: dict[str, list[float]] = {name: [] for name in play.world.measures()}
     for point in points.tolist():
         _advance(play, point, watch)
-        rest = point - play.duels  # one arm is left, or tied ones: the champion meets itself
+        rest = point - play.duels  # after convergence, the champion meets itself
         curve.append(play.regret + (rest * cost.gaps[_left(bandit)] if cost is not None and rest else 0.0))
         for name, value in play.world.measures().items():
             measures[name].append(value)
@@ -132,12 +135,12 @@ def simulate(
 
 
 def _left(bandit: Bandit | MultiBandit) -> int:
-    """Who meets itself when all is over: the winner, or the best guess among those that are tied."""
+    """The arm that is played after convergence: the winner, or the champion of the tied arms."""
     return bandit.champion if bandit.winner is None else bandit.winner
 
 
 def regret_of(problem: Problem, kind: Kind = "average") -> Regret | None:
-    """The regret of a problem, or None for a search world whose preferences nobody knows."""
+    """The regret of a problem, or None for a search world without known preferences."""
     if isinstance(problem, SearchWorld):
         return None if problem.preferences is None else regret(problem.preferences, kind)
     return regret(problem, kind)
@@ -147,7 +150,7 @@ def _delay(delay: Delay | str | None) -> Delay | None:
     if isinstance(delay, str):
         return delay_from(delay)
     if delay is not None and not isinstance(delay, Delay):
-        raise TypeError(f"delay must be a law of rankduel.delays, or one as people type it, got {delay!r}")
+        raise TypeError(f"delay must be a Delay of rankduel.delays or a text like 'Fixed(duels=100)', got {delay!r}")
     return delay
 
 
@@ -158,14 +161,14 @@ def _play(
     if isinstance(bandit, Bandit):
         return Play(bandit, world, cost, delay)
     if delay is not None:
-        raise ValueError(f"{type(bandit).__name__} needs outcomes at once: only bandits of two arms can be delayed")
+        raise ValueError(f"{type(bandit).__name__} plays more than two arms per duel and supports no delay")
     if isinstance(world, Users) and isinstance(problem, SearchWorld):
         return MultiPlay(bandit, world, problem.multileaving, cost)
-    raise TypeError(f"{type(bandit).__name__} shares pages among many rankers: it needs a SearchWorld, got {problem!r}")
+    raise TypeError(f"{type(bandit).__name__} plays many arms per duel and needs a SearchWorld, got {problem!r}")
 
 
 def _advance(play: Play | MultiPlay, until: int, watch: Watch | None) -> None:
-    """Play in steps of about the watch interval, so that Ctrl-C works and `watch` is called."""
+    """Play in steps of about the watch interval, so that Ctrl-C works and `watch` is called in time."""
     step = 256
     while play.duels < until and not play.over:
         begun = time.perf_counter()
@@ -199,9 +202,10 @@ def simulate_runs(
     delay: Delay | str | None = None,
     watch: Callable[[int, Play | MultiPlay], object] | None = None,
 ) -> list[Run]:
-    """Many independent runs of one bandit, in `jobs` threads; same seed, same numbers, whatever `jobs`.
+    """Simulate many independent runs of a bandit, in `jobs` threads.
 
-    `bandit` is a spec as in "MergeRUCB(alpha=0.26)", or a class. Run r has streams of its own, for bandit and world.
+    `bandit` is a spec such as "MergeRUCB(alpha=0.26)", or a class. Each run has its own random streams for bandit and
+    world. The same seed gives the same numbers for any number of jobs.
 
     >>> import rankduel as rd
     >>> runs = simulate_runs("MergeRUCB(batch_size=4)", rd.problems.cycle2(), horizon=100_000, runs=4, jobs=2)
@@ -246,7 +250,7 @@ def run_seed(seed: int, index: int) -> int:
 def run_bandit(
     bandit: str | Callable[..., Bandit | MultiBandit], n_arms: int, seed: int, index: int
 ) -> Bandit | MultiBandit:
-    """The bandit of run `index`, from a spec or a class."""
+    """Make the bandit of run `index`, from a spec or a class."""
     if isinstance(bandit, str):
         return any_bandit_from(bandit, n_arms, seed=run_seed(seed, index))
     return bandit(n_arms, seed=run_seed(seed, index))

@@ -6,7 +6,7 @@ from rankduel.bandits.base cimport duel_t
 cdef class World:
     cdef readonly int n_arms
     cdef readonly object seed
-    cdef readonly bint measured  # there is more to see than who wins, so a single ranker left goes on being shown
+    cdef readonly bint measured  # the world measures each page, so the winner is shown until the horizon
     cdef bitgen_t *rng
     cdef object _bit_generator
 

@@ -1,4 +1,4 @@
-"""Worlds: draw the outcome of a duel from a matrix or from utilities."""
+"""Worlds: draw the outcome of a duel from a preference matrix or from utilities."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ cnp.import_array()
 
 
 cdef class World:
-    """What a bandit plays against: it draws the outcome of each duel from a stream of its own."""
+    """The environment of a bandit: draws the outcome of each duel, from its own random stream."""
 
     def __init__(self, n_arms, seed):
         self.n_arms = n_arms
@@ -23,16 +23,16 @@ cdef class World:
         self.rng = <bitgen_t *>PyCapsule_GetPointer(self._bit_generator.capsule, "BitGenerator")
 
     cdef int play(self, const duel_t *duel) except -1 nogil:
-        """The outcome of a duel, an `outcome_t`."""
+        """Draw the outcome of a duel, an `outcome_t`."""
         return FIRST if uniform(self.rng) < 0.5 else SECOND
 
     def measures(self):
-        """What this world sums up over all duels, by name."""
+        """The sums of this world's measures over all duels, by name."""
         return {}
 
 
 cdef class MatrixWorld(World):
-    """The first arm i wins against the second j with probability P[i, j]."""
+    """Outcomes from a matrix: arm i wins against arm j with probability P[i, j]."""
 
     cdef object _probabilities
     cdef const double *probabilities
@@ -48,7 +48,7 @@ cdef class MatrixWorld(World):
 
 
 cdef class UtilityWorld(World):
-    """Bradley-Terry: i wins against j with probability 1 / (1 + exp(u_j - u_i)). Memory O(K)."""
+    """Outcomes from utilities: arm i wins against j with probability 1 / (1 + exp(u_j - u_i)). O(K) memory."""
 
     cdef object _utilities
     cdef const double *utilities

@@ -62,9 +62,9 @@ def test_a_sound_storage(played: str) -> None:
     found = list(verify(played))
     assert {finding.level for finding in found} == {"ok"}
     told = [finding.told for finding in found if finding.about == "tournament 'search'"]
-    assert "245 events without a gap, replayed" in told[0]
+    assert "replayed 245 events without a gap" in told[0]
     assert "the snapshot at event" in told[1]
-    assert told[2] == "300 duels, as the journal and the counters have them"
+    assert told[2] == "300 duels agree with the journal and the counters"
 
 
 def test_nothing_in_it(url: str) -> None:
@@ -72,29 +72,32 @@ def test_nothing_in_it(url: str) -> None:
         list(verify(url))
     Tournament.create("gone", rankers=["a"], storage=url).close()
     harm(url, "DELETE FROM tournaments")
-    assert Finding("ok", "tournaments", "there are none") in list(verify(url))
+    assert Finding("ok", "tournaments", "none yet") in list(verify(url))
 
 
 @pytest.mark.parametrize(
     ("statement", "told"),
     [
-        ("DELETE FROM journal WHERE number = 77", "has no event 77, but 78"),
-        ("DELETE FROM journal WHERE number > 200", "245 events were acknowledged, 200 are there"),
-        ("DELETE FROM journal WHERE tournament = 1", "its journal is empty"),
-        ("UPDATE journal SET body = '{' WHERE number = 50", "event 50 of 'search'"),
-        ("UPDATE journal SET kind = 'sold' WHERE number = 50", "event 50 is of an unknown kind, 'sold'"),
-        ("UPDATE journal SET time = 7 WHERE number = 50", "event 50 is older than the one before it"),
+        ("DELETE FROM journal WHERE number = 77", "has no event 77, but event 78"),
+        ("DELETE FROM journal WHERE number > 200", "245 events were acknowledged, but the journal has only 200"),
+        ("DELETE FROM journal WHERE tournament = 1", "the journal is empty"),
+        ("UPDATE journal SET body = '{' WHERE number = 50", "event 50 of tournament 'search'"),
+        ("UPDATE journal SET kind = 'sold' WHERE number = 50", "event 50 has the unknown kind 'sold'"),
+        ("UPDATE journal SET time = 7 WHERE number = 50", "event 50 has an earlier time than the event before it"),
         ("UPDATE journal SET body = '{}' WHERE number = 50", "an event cannot be replayed"),
-        ("UPDATE journal SET body = replace(body, 'first\"}', 'tie\"}')", "differs from replay"),
-        ("UPDATE journal SET body = replace(body, 'first\"}', 'tie\"}')", "is not as the journal has it"),
-        ("UPDATE duels SET state = 'expired' WHERE number = 7", "duel 1-7 is not as the journal has it"),
+        ("UPDATE journal SET body = replace(body, 'first\"}', 'tie\"}')", "differs from the replayed state"),
+        ("UPDATE journal SET body = replace(body, 'first\"}', 'tie\"}')", "differs from the journal"),
+        ("UPDATE duels SET state = 'expired' WHERE number = 7", "duel 1-7 differs from the journal"),
         (
             "UPDATE duels SET state = 'resolved', outcome = 'tie' WHERE number = 44",
-            "241 duels resolved, in the journal 240",
+            "resolved: 241 duels in the table, 240 in the journal",
         ),
-        ("DELETE FROM duels WHERE number = 44", "299 duels issued, by the counters 300"),
-        ("UPDATE counters SET value = 9 WHERE name = 'resolved'", "240 duels resolved, by the counters 9"),
-        ("UPDATE counters SET value = 9 WHERE name = 'void'", "1 duels void, by the counters 9"),
+        ("DELETE FROM duels WHERE number = 44", "issued: 299 duels in the table, 300 in the counters"),
+        (
+            "UPDATE counters SET value = 9 WHERE name = 'resolved'",
+            "resolved: 240 duels in the table, 9 in the counters",
+        ),
+        ("UPDATE counters SET value = 9 WHERE name = 'void'", "void: 1 duels in the table, 9 in the counters"),
         ("UPDATE snapshots SET bandit = x'00'", "snapshots are damaged"),
     ],
 )
@@ -178,7 +181,7 @@ def test_what_came_after_a_backup_is_not_mistaken_for_something_else(played: str
 
 def test_a_backup_overwrites_nothing(played: str, tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("precious")
-    with pytest.raises(StorageError, match="is there already: a backup overwrites nothing"):
+    with pytest.raises(StorageError, match="already exists and is not overwritten; choose another file"):
         backup(played, tmp_path / "mine")
     assert (tmp_path / "mine").read_text() == "precious"
     with pytest.raises(StorageError, match=r"cannot copy .* to .*/nowhere/copy"):
@@ -202,12 +205,12 @@ def test_upgrade(played: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("admin.migrate", "storage.sqlite"):
         monkeypatch.setattr(f"rankduel.live.{module}.SCHEMA", 4)
     with pytest.raises(
-        StorageError, match="has schema 2, this version of rankduel reads 4: run `rankduel storage upgrade`"
+        StorageError, match="has schema 2, but this version of rankduel reads schema 4; run `rankduel storage upgrade`"
     ):
         Tournament.open("search", storage=played)
     steps = {2: {"sqlite": "ALTER TABLE duels ADD COLUMN note TEXT"}}
     monkeypatch.setattr(migrate, "MIGRATIONS", steps)
-    with pytest.raises(StorageError, match="has schema 3, from which there is no way to 4"):
+    with pytest.raises(StorageError, match="no migration from schema 3 to 4"):
         upgrade(played)
     steps[3] = {"sqlite": "ALTER TABLE duels ADD COLUMN mood TEXT; ALTER TABLE nowhere ADD COLUMN x TEXT"}
     with pytest.raises(StorageError, match=r"cannot upgrade .*: no such table: nowhere"):
@@ -231,18 +234,18 @@ def test_postgresql(postgres: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     assert {finding.level for finding in verify(url)} == {"ok"}
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("UPDATE rankduel.duels SET outcome = 'tie' WHERE number = 7")
-        assert [finding.told for finding in wrong(url)] == ["duel 1-7 is not as the journal has it"]
+        assert [finding.told for finding in wrong(url)] == ["duel 1-7 differs from the journal"]
         connection.execute("UPDATE rankduel.duels SET outcome = 'first' WHERE number = 7")
         connection.execute("DELETE FROM rankduel.journal WHERE number = 9")
-        assert "has no event 9, but 10" in wrong(url)[0].told
-    with pytest.raises(ValueError, match="a PostgreSQL storage is copied by pg_dump"):
+        assert "has no event 9, but event 10" in wrong(url)[0].told
+    with pytest.raises(ValueError, match="cannot back up PostgreSQL; use pg_dump"):
         backup(url, Path("x"))
     assert upgrade(url) == (2, 2)
     for module in ("storage.schema", "storage.postgres_tables"):
         monkeypatch.setattr(f"rankduel.live.{module}.SCHEMA", 4)
     steps = {2: {"postgres": "ALTER TABLE duels ADD COLUMN note TEXT"}}
     monkeypatch.setattr(migrate, "MIGRATIONS", steps)
-    with pytest.raises(StorageError, match="has schema 3, from which there is no way to 4"):
+    with pytest.raises(StorageError, match="no migration from schema 3 to 4"):
         upgrade(url)
     steps[3] = {"postgres": "ALTER TABLE duels ADD COLUMN mood TEXT; ALTER TABLE nowhere ADD COLUMN x TEXT"}
     with pytest.raises(StorageError, match=r'cannot upgrade .* relation "nowhere" does not exist'):
@@ -254,12 +257,14 @@ def test_postgresql(postgres: Server, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_another_file_is_not_upgraded(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "theirs.db")) as file, file:
         file.execute("CREATE TABLE t (x)")
-    with pytest.raises(StorageError, match="is a SQLite file, but not one of rankduel"):
+    with pytest.raises(StorageError, match="is a SQLite file of another application; choose another file"):
         upgrade(f"sqlite:///{tmp_path}/theirs.db")
 
 
 def test_a_newer_storage_is_refused(played: str) -> None:
     with closing(sqlite3.connect(file_of(played))) as file:
         file.execute("PRAGMA user_version = 99")
-    with pytest.raises(StorageError, match="has schema 99, this version of rankduel knows 2 at most"):
+    with pytest.raises(
+        StorageError, match="has schema 99, but this version of rankduel reads schema 2; install a newer version"
+    ):
         upgrade(played)

@@ -150,7 +150,7 @@ HEADER = "model_a,model_b,winner\n"
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "line 1: expected columns model_a, model_b, winner, got nothing"),
+        ("", "line 1: expected columns model_a, model_b, winner, got an empty file"),
         ("a,b\n", "line 1: expected columns model_a, model_b, winner, each once, got 'a, b'"),
         ("model_a,model_b,winner,winner\n", "line 1: expected columns model_a, model_b, winner, each once"),
         (HEADER + "a,b,tie\na,b\n", "line 3: expected at least 3 cells, got 2"),
@@ -200,7 +200,7 @@ def test_errors_of_parquet_name_row_and_value() -> None:
         list(read_parquet(parquet([{"a": 1}], {"a": int})))
     whole = parquet(battle_rows(SOME)).getvalue()
     for broken in (b"", b"model_a,model_b", whole[:-9], whole[:10] + b"\xff" * 60 + whole[70:]):
-        with pytest.raises(DatasetError, match=r"cannot read this as Parquet|row 1"):
+        with pytest.raises(DatasetError, match=r"invalid Parquet file|row 1"):
             list(read_parquet(io.BytesIO(broken)))
 
 
@@ -221,9 +221,9 @@ def test_bytes_that_are_no_text_are_an_error_with_a_place(tmp_path: Path) -> Non
 
 def test_without_pyarrow_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ImportError, match=r"no Parquet without pyarrow: pip install 'rankduel\[parquet\]'"):
+    with pytest.raises(ImportError, match=r"Parquet needs pyarrow; install it by pip install 'rankduel\[parquet\]'"):
         write_parquet([], BATTLES, io.BytesIO())
-    with pytest.raises(ImportError, match="no Parquet without pyarrow"):
+    with pytest.raises(ImportError, match="Parquet needs pyarrow; install it by pip install"):
         list(read_parquet(io.BytesIO()))
     assert len(list(through_csv(SOME))) == 3
 

@@ -68,7 +68,7 @@ def test_a_rate_far_above_the_bound_crosses_it() -> None:
     rail = Guardrail("error", bound=0.02, window=600)
     reason = crossed(rail, events=30, pages=300)
     assert reason is not None
-    assert reason.startswith("error on 30 of 300 pages in 600 s: 10 %, above the bound of 2 % (by chance with a ")
+    assert reason.startswith("error on 30 of 300 pages in 600 s: 10 %, above the bound of 2 % (p-value ")
 
 
 @pytest.mark.parametrize("bound", [0.001, 0.02, 0.5])
@@ -120,14 +120,17 @@ def test_guardrails_can_be_stored() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({}, "a guardrail has an action and a bound, got nothing"),
-        ({"action": "error"}, "a guardrail has an action and a bound, got action"),
+        ({}, "a guardrail needs an action and a bound, got nothing"),
+        ({"action": "error"}, "a guardrail needs an action and a bound, got action"),
         ({"action": "", "bound": 0.1}, "action must be 1 to 200 printable characters, got ''"),
         ({"action": "error", "bound": 1}, "bound must be a number of at least 0 and below 1, got 1"),
         ({"action": "error", "bound": "2 %"}, "bound must be a number of at least 0 and below 1, got '2 %'"),
-        ({"action": "error", "bound": 0.1, "window": 0}, "window must be more than 0 seconds, got 0"),
+        ({"action": "error", "bound": 0.1, "window": 0}, "window must be a number of seconds above 0, got 0"),
         ({"action": "error", "bound": 0.1, "minimum": 0}, "minimum must be a whole number of at least 1, got 0"),
-        ({"action": "error", "bound": 0.1, "size": 3}, "a guardrail has no 'size', expected some of action, bound"),
+        (
+            {"action": "error", "bound": 0.1, "size": 3},
+            "unknown field 'size' in a guardrail; known fields: action, bound",
+        ),
     ],
 )
 def test_guardrails_that_make_no_sense_are_refused(given: dict[str, Any], message: str) -> None:

@@ -151,7 +151,7 @@ def test_hostile_json_is_an_error_like_any_other(text: str) -> None:
 
 def test_a_thousand_at_once() -> None:
     assert len(read_events([event()] * MAX_EVENTS_PER_CALL)) == MAX_EVENTS_PER_CALL == 1_000
-    with pytest.raises(ValueError, match="at most 1,000 events at once, got more"):
+    with pytest.raises(ValueError, match="expected at most 1,000 events, got more; split them into batches"):
         read_events([event()] * (MAX_EVENTS_PER_CALL + 1))
     with pytest.raises(ValueError, match="at most 1,000"):
         read_events("7\n" * (MAX_EVENTS_PER_CALL + 1))
@@ -319,7 +319,10 @@ def test_an_impression_without_a_page_and_another_action_with_one_are_signals() 
         ({"method": "team_draft", "documents": "ab", "teams": ["first", None]}, "documents of shown must be a list"),
         ({"method": "team_draft", "documents": ["a"] * 1001, "teams": [None] * 1001}, "documents of shown must be"),
         ({"method": "team_draft", "documents": ["a", ["b"]], "teams": [None, None]}, "a document of shown must be"),
-        ({"method": "team_draft", "documents": ["1", 1], "teams": [None, None]}, "the documents of shown must differ"),
+        (
+            {"method": "team_draft", "documents": ["1", 1], "teams": [None, None]},
+            "documents of shown must not have duplicates",
+        ),
         (
             {"method": "team_draft", "documents": ["a"], "teams": ["third"]},
             "teams of shown: a team must be",
@@ -346,7 +349,10 @@ def test_an_impression_without_a_page_and_another_action_with_one_are_signals() 
             {"method": "balanced", "documents": ["a"], "places": [[0, 2**31]]},
             "places of shown: a place must be",
         ),
-        (PLACED | {"lists": [["a"]]}, "lists of shown must be two, of the first and the second, got [['a']]"),
+        (
+            PLACED | {"lists": [["a"]]},
+            "lists of shown must be two lists, of the first and the second ranker, got [['a']]",
+        ),
         (PLACED | {"lists": ["a", "b"]}, "each of the lists of shown must be a list of up to 1,000, got 'a'"),
         (PLACED | {"lists": [["a"], [["b"]]]}, "a document of the lists of shown must be"),
         (PLACED | {"lists": [["a"], ["b"] * 1001]}, "each of the lists of shown must be a list of up to 1,000"),

@@ -60,7 +60,7 @@ def test_a_foreign_file_is_refused_and_left_alone(url: str, tmp_path: Path) -> N
     file.execute("CREATE TABLE recipes (name)")
     file.close()
     before = path_of(url).read_bytes()
-    with pytest.raises(rd.StorageError, match="is a SQLite file, but not one of rankduel"):
+    with pytest.raises(rd.StorageError, match="is a SQLite file of another application; choose another file"):
         create(url)
     assert path_of(url).read_bytes() == before
     path_of(url).write_text("something else entirely, and long enough to be looked at" * 100)
@@ -75,7 +75,9 @@ def test_a_newer_version_is_refused(url: str) -> None:
     file = sqlite3.connect(path_of(url))
     file.execute("PRAGMA user_version = 3")
     file.close()
-    with pytest.raises(rd.StorageError, match="has schema 3, this version of rankduel reads 2: install a newer one"):
+    with pytest.raises(
+        rd.StorageError, match="has schema 3, but this version of rankduel reads schema 2; install a newer version"
+    ):
         create(url)
 
 
@@ -85,7 +87,7 @@ def test_a_journal_with_a_hole_is_refused(url: str) -> None:
             t.tell(t.ask(), FIRST)
     change(url, "DELETE FROM snapshots")
     change(url, "DELETE FROM journal WHERE number = 3")
-    with pytest.raises(rd.StorageError, match="is damaged: 'search' has no event 3, but 4"):
+    with pytest.raises(rd.StorageError, match="is damaged: tournament 'search' has no event 3, but event 4"):
         create(url)
 
 
@@ -383,7 +385,10 @@ def test_one_process_owns_the_file(url: str) -> None:
     with create(url) as t:
         t.ask()
         done = run(code, url)
-        assert f"is in use by process {os.getpid()}: only one can own a SQLite file" in done.stderr
+        assert (
+            f"is in use by process {os.getpid()}; stop that process, or use the http address of its service"
+            in done.stderr
+        )
         assert t.tell("1-1", FIRST).status == "accepted"
     done = run(code, url)
     assert done.returncode == 0, done.stderr
@@ -407,7 +412,7 @@ print(t.tell(t.ask(), rd.Outcome.FIRST).status)
     done = run(code, url)
     assert done.returncode == 0, done.stderr
     fork, owned, status = done.stdout.splitlines()
-    assert "open it after the fork" in fork
+    assert "open it again after the fork" in fork
     assert "is in use by process" in owned
     assert status == "accepted"
     with LocalTournament.open("search", storage=url) as t:

@@ -17,12 +17,13 @@ from schemathesis.specs.openapi.checks import (
 from starlette.routing import Route, Router
 
 import rankduel
+from rankduel.live.rules.attribution import MAX_ACTIONS
 from rankduel.service.app import ROUTES, make_app
 from rankduel.service.http.endpoint import Endpoint
 from rankduel.service.http.openapi import document
 from rankduel.service.problems import PROBLEMS
 from rankduel.service.routes import browser
-from service.servers import Client, Server
+from service.servers import Client, Server, at
 
 EXAMPLES = int(os.environ.get("RANKDUEL_EXAMPLES", "8"))  # `make soak` makes more
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
@@ -62,6 +63,26 @@ def test_the_document_is_served_and_whole(client: Client) -> None:
 def test_every_problem_is_told_of_somewhere() -> None:
     told = str(DOCUMENT["paths"])
     assert [kind.type for kind in PROBLEMS.values() if kind.type not in told and kind.name != "wrong-method"] == []
+
+
+@pytest.mark.parametrize("body", ["CreateTournament", "ChangeSettings"])
+def test_the_document_states_the_limit_of_declared_actions(client: Client, body: str) -> None:
+    """A tournament with as many actions as the document allows is accepted, one action more is refused."""
+    attribution = DOCUMENT["components"]["schemas"][body]["properties"]["attribution"]
+    rules = attribution.get("anyOf", [attribution])[0]
+    limit = rules["properties"]["actions"]["maxProperties"]
+    assert limit == MAX_ACTIONS
+    assert f"at most {limit} " in rules["description"]
+    tournament = {"name": f"actions of {body}", "rankers": ["a", "b"]}
+    if body == "ChangeSettings":
+        client.post("/v1/tournaments", tournament)
+    for count, status in ((limit + 1, 422), (limit, 201 if body == "CreateTournament" else 200)):
+        change = {"attribution": {"actions": {f"action {number}": 1 for number in range(count)}}}
+        if body == "CreateTournament":
+            answer = client.post("/v1/tournaments", tournament | change)
+        else:
+            answer = client.send("PATCH", at(f"actions of {body}"), change)
+        assert answer.status == status, answer
 
 
 @pytest.fixture(scope="module")

@@ -37,7 +37,7 @@ def test_a_conflict_stays_one_after_a_setting_was_changed(client: Client, name: 
         ({"name": "a\nb"}, "printable"),
         ({"name": 3}, "Expected `str`"),
         ({"rankers": []}, "length >= 1"),
-        ({"rankers": ["a", "a"]}, "twice"),
+        ({"rankers": ["a", "a"]}, "duplicate ranker 'a'"),
         ({"rankers": "ab"}, "Expected `array`"),
         ({"bandit": "Nobody"}, "unknown bandit"),
         ({"bandit": "os:system(command='true')"}, "only registered bandits"),

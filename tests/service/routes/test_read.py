@@ -65,9 +65,18 @@ def test_bad_parameters(client: Client, name: str, query: str) -> None:
     assert answer.problem in ("bad-value", "bad-request")
 
 
+@pytest.mark.parametrize("after", ["", "x", "1-", "1-1-1", "1-1%0a", "-1-1"])
+def test_an_invalid_duel_id_is_named_like_its_parameter(client: Client, name: str, after: str) -> None:
+    answer = client.get(at(name, f"/duels?after={after}"))
+    assert (answer.status, answer.problem) == (422, "bad-value")
+    assert answer.body["detail"].startswith("after must match ^[0-9]+-[0-9]+$, got '")
+
+
 @pytest.mark.parametrize("what", ["", "/leaderboard", "/timeline", "/preferences", "/duels", "/decision", "/journal"])
 def test_an_unknown_tournament(client: Client, what: str) -> None:
-    assert client.get(at("nobody", what)).problem == "unknown-tournament"
+    answer = client.get(at("nobody", what))
+    assert (answer.status, answer.problem) == (404, "unknown-tournament")
+    assert answer.body["detail"] == "no tournament 'nobody'; GET /v1/tournaments lists all tournaments"  # no storage
 
 
 def test_a_duel_in_full(client: Client, name: str) -> None:

@@ -1,5 +1,7 @@
 """Base classes of related bandits.
 
-`eliminating` (certified elimination as an option), `optimistic` (upper confidence bounds of pairs: DTS, RUCB),
-`merging` (batches: MergeDTS, MergeRUCB) and `multi_optimistic` (sets of arms: MultiUCB, MDB).
+- `eliminating`: certified elimination as an option (DTS, SelfSparring, Uniform).
+- `optimistic`: upper confidence bounds of pairs (DTS, RUCB).
+- `merging`: batches (MergeDTS, MergeRUCB).
+- `multi_optimistic`: upper confidence bounds of pairs, for sets of arms (MultiUCB, MDB).
 """

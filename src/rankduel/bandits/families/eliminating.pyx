@@ -1,4 +1,4 @@
-"""`Eliminating`: base of bandits that may be given the certified elimination rule (DTS, RUCB, SelfSparring, Uniform)."""
+"""`Eliminating`: base of bandits with certified elimination as an option (DTS, SelfSparring, Uniform)."""
 
 from rankduel.bandits.base cimport Bandit
 from rankduel.bandits.kernels.certificate cimport CountingCertificate
@@ -6,12 +6,15 @@ from rankduel.bandits.elimination import Certified, elimination_from
 
 
 cdef class Eliminating(Bandit):
-    """Without `elimination`, as published. With `Certified`, arms go as the certificate says, and nobody meets itself."""
+    """Without `elimination`, the published algorithm. With `Certified`, the certificate eliminates arms.
+
+    Then no arm meets itself, because such a duel gives no evidence. RUCB inherits this class but has no such option.
+    """
 
     def __init__(self, n_arms, *, seed, **parameters):
         elimination = elimination_from(parameters.get("elimination"))
         if not (elimination is None or isinstance(elimination, Certified)):
-            raise ValueError(f"{type(self).__name__} takes Certified(delta=...) as elimination, got {elimination!r}")
+            raise ValueError(f"elimination of {type(self).__name__} must be Certified(delta=...), got {elimination!r}")
         super().__init__(n_arms, seed=seed, **parameters)
         if elimination is not None:
             self._parameters["elimination"] = elimination
@@ -22,7 +25,7 @@ cdef class Eliminating(Bandit):
         return self.certificate is not None and self.certificate.gone[arm]
 
     cdef bint rules_out(self, int winner, int loser) except -1 nogil:
-        """Record a duel as evidence; true if it eliminates the loser."""
+        """Record a duel as evidence. Return true if it eliminates the loser."""
         if self.certificate is None or winner == loser:
             return False
         if self.certificate.record_duel(winner, loser) and self.n_alive > 1:

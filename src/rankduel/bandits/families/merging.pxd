@@ -7,18 +7,18 @@ from rankduel.bandits.kernels.certificate cimport Certificate
 cdef struct batch_t:
     int size
     int *arms
-    char *pairs  # size x size records of doubles, row by row: what is known of arms[i] against arms[j]
-    uint8_t *bytes  # for the bandits that keep some, in their own layout
+    char *pairs  # size x size records of doubles, row by row: the record of arms[i] against arms[j]
+    uint8_t *bytes  # cache of a bandit, in its own layout. May be NULL
 
 
 cdef class Merging(Bandit):
-    cdef Certificate certificate  # None: the paper's rule
+    cdef Certificate certificate  # None for the rule of the paper
     cdef double alpha, c, log_c, max_size
     cdef int batch_size, stage, n_batches
     cdef size_t record_size
     cdef batch_t **_batches
-    cdef batch_t **batch_of  # of each arm: its batch, NULL once it is eliminated
-    cdef int *index_in_batch  # of each arm: its index in that batch
+    cdef batch_t **batch_of  # batch_of[arm], NULL if the arm is eliminated
+    cdef int *index_in_batch  # index_in_batch[arm]: index in its batch
     cdef int64_t *won
     cdef int64_t *fought
 

@@ -1,4 +1,4 @@
-"""`Merging`: batches, elimination and merging, Algorithm 1 of MergeDTS without its sampling, shared with MergeRUCB."""
+"""`Merging`: batches, elimination and merging (Algorithm 1 of MergeDTS without the sampling), shared with MergeRUCB."""
 
 import numpy as np
 
@@ -27,14 +27,14 @@ cdef void free_batch(batch_t *batch) noexcept nogil:
 
 
 cdef copied(const void *data, shape, dtype):
-    """An array of what is there."""
+    """Copy raw memory into a new array."""
     cdef cnp.ndarray array = np.empty(shape, dtype)
     memcpy(cnp.PyArray_DATA(array), data, array.nbytes)
     return array
 
 
 cdef void sort_by_size(batch_t **batches, int n) noexcept nogil:
-    """The smallest first; batches of one size stay in their order, which owes nothing to the arms' numbers."""
+    """Stable sort, smallest first. The order of equal sizes is random, because arms were shuffled."""
     cdef batch_t *batch
     cdef int i, k
     for i in range(1, n):
@@ -46,10 +46,11 @@ cdef void sort_by_size(batch_t **batches, int n) noexcept nogil:
 
 
 cdef class Merging(Bandit):
-    """Arms are dealt into batches and meet only within their batch: memory is O(K M), never K x K.
+    """Arms are dealt into batches and meet only within their batch, so memory is O(K M) instead of O(K^2).
 
-    Wins are counted per batch; an arm goes as soon as one bound says that it loses to another of its batch, and when
-    half of the arms of a stage are gone, small batches are merged with large ones. Counts survive every merge.
+    Wins are counted per batch. An arm is eliminated as soon as one bound says that it loses to another arm of its
+    batch. When half of the arms of a stage are eliminated, small batches are merged with large ones. A merge keeps all
+    counts.
     """
 
     def __init__(self, n_arms, *, alpha, batch_size, c, elimination, seed):
@@ -71,19 +72,24 @@ cdef class Merging(Bandit):
         self.index_in_batch = <int *>calloc(self.n_arms, sizeof(int))
         if self.batch_of == NULL or self._batches == NULL or self.index_in_batch == NULL:
             raise MemoryError
-        if self._stored is None:  # else a snapshot has the batches
+        if self._stored is None:  # otherwise `_load` takes the batches from the snapshot
             self.deal()
 
     @classmethod
     def theoretical(cls, n_arms, *, horizon, alpha=1.01, batch_size=4, seed=None):
-        """With the parameters of the paper's Theorem 1: alpha > 1/2, M >= 4 and C(epsilon), epsilon = 1 / horizon."""
+        """Make a bandit with the parameters of Theorem 1: alpha > 1/2, M >= 4, C(epsilon) with epsilon = 1 / horizon.
+
+        Use it when you need the guarantee of the paper.
+        """
         alpha = number("alpha", alpha, above=0.5)
         batch_size = whole("batch_size", batch_size, minimum=4)
         horizon = number("horizon", horizon, above=1)
         try:
             c = ((4 * alpha - 1) * n_arms**2 * horizon / (2 * alpha - 1)) ** (1 / (2 * alpha - 1))
         except OverflowError:
-            raise ValueError(f"alpha must be larger for that many arms: C(epsilon) overflows at {alpha}") from None
+            raise ValueError(
+                f"C(epsilon) overflows with alpha={alpha} and {n_arms} arms; choose a larger alpha"
+            ) from None
         return cls(n_arms, alpha=alpha, batch_size=batch_size, c=c, elimination=None, seed=seed)
 
     def __dealloc__(self):
@@ -97,32 +103,32 @@ cdef class Merging(Bandit):
     # The rules that differ between the merging bandits
 
     cdef int choose_in(self, const batch_t *batch, int *first, int *second) except -1 nogil:
-        """The places in the batch of the two arms that should meet."""
+        """Choose the next duel of a batch, as two indices in it."""
         return 0
 
     cdef void init_record(self, void *record) noexcept nogil:
-        """Fill in the record of two arms that have not met yet."""
+        """Initialise the record of two arms that have not met."""
 
     cdef void count(self, batch_t *batch, int winner, int loser, double *wins, double *losses) noexcept nogil:
-        """Add a win to the records of two places; the loser's wins and losses against the winner are then these."""
+        """Add a win to the records of two indices. Returns the loser's wins and losses against the winner."""
 
     cdef double wins_of(self, const batch_t *batch, int i, int j) noexcept nogil:
-        """Of place i over place j."""
+        """Wins of index i over index j."""
         return 0
 
     cdef int layout_cache(self, batch_t *batch) except -1 nogil:
-        """Lay out what is cached per batch in addition to the records; called when its arms have changed."""
+        """Lay out the cache of a batch, after its arms have changed."""
         return 0
 
     cdef void layout_odds(self, batch_t *batch) noexcept nogil:
-        """Make anew, of that, what depends on nothing but the records."""
+        """Recompute the part of the cache that is a pure function of the records."""
 
     cdef size_t n_bytes(self, int size) noexcept nogil:
-        """How many bytes that takes."""
+        """The size of the cache of a batch, in bytes."""
         return 0
 
     def _batch_rules(self, records):
-        """What the records [size, size] of a batch must be, in a snapshot."""
+        """Yield the snapshot rules for the records [size, size] of a batch."""
         yield from ()
 
     # Algorithm 1
@@ -141,7 +147,7 @@ cdef class Merging(Bandit):
         cdef batch_t *batch = self.batch_of[winner]
         cdef double wins, losses, n, margin
         if outcome == TIE or winner == loser or batch == NULL or self.batch_of[loser] != batch:
-            return 0  # nothing to learn, or one of them was eliminated while this was on its way, or it was adopted
+            return 0  # nothing to learn, or an arm was eliminated meanwhile, or the arms are in different batches
         self.won[winner] += 1
         self.fought[winner] += 1
         self.fought[loser] += 1
@@ -152,16 +158,16 @@ cdef class Merging(Bandit):
             elif self.n_batches == 1 and even(self.certificate, wins, losses):
                 self.tied = self.all_even()
             return 0
-        # Line 10: remove a_i if u_ij < 1/2. Only this pair's bound has fallen; all others grow with t.
+        # Line 10: remove a_i if u_ij < 1/2. Only this pair's bound has fallen. All other bounds grow with t.
         n = wins + losses
         margin = n / 2 - wins
-        if margin > 0 and margin * margin > self.alpha * n * self.log_c:  # most pairs stop here: log c < log(t + c)
+        if margin > 0 and margin * margin > self.alpha * n * self.log_c:  # cheap test first: log c < log(t + c)
             if margin * margin > self.alpha * n * log(self.told + self.c):
                 self.eliminate(loser, winner)
         return 0
 
     cdef bint all_even(self) noexcept nogil:
-        """Whether each two arms of the last batch are known to be within the tolerance."""
+        """Whether all pairs of arms of the last batch are known to be within the tolerance."""
         cdef const batch_t *batch = self._batches[0]
         cdef int i, j
         for i in range(batch.size):
@@ -179,7 +185,7 @@ cdef class Merging(Bandit):
             ahead = self.ahead(batch, i, gone)
             lead[batch.arms[i]] += ahead
             lead[arm] -= ahead
-        for i in range(n * n):  # close the gap in the records: row and column of the arm that goes
+        for i in range(n * n):  # remove the row and the column of the arm from the records
             if i // n != gone and i % n != gone:
                 memmove(batch.pairs + k * self.record_size, batch.pairs + i * self.record_size, self.record_size)
                 k += 1
@@ -201,7 +207,7 @@ cdef class Merging(Bandit):
         return 0
 
     cdef int ahead(self, const batch_t *batch, int i, int j) noexcept nogil:
-        """1 if place i leads against place j, -1 if it is behind, else 0."""
+        """1 if index i leads against index j, -1 if it is behind, else 0."""
         cdef double lead = 0 if i == j else self.wins_of(batch, i, j) - self.wins_of(batch, j, i)
         return (lead > 0) - (lead < 0)
 
@@ -215,7 +221,7 @@ cdef class Merging(Bandit):
         return leads
 
     cdef int repartition(self) except -1 nogil:
-        """Phase IV: pair the larger batches with the smaller ones until each has M/2 to 3M/2 arms, where that can be."""
+        """Phase IV: join small batches with large ones until each has M/2 to 3M/2 arms, if possible."""
         while self.pair_up():
             if 2 * self._batches[0].size >= self.batch_size:
                 break
@@ -223,13 +229,13 @@ cdef class Merging(Bandit):
         return 0
 
     cdef bint pair_up(self) except -1 nogil:
-        """Join the smallest with the largest while the sum stays within 3M/2; true if any were joined."""
+        """Join the smallest batch with the largest while the sum is at most 3M/2. Return true if any were joined."""
         cdef int large = self.n_batches - 1
         cdef bint joined = False
         sort_by_size(self._batches, self.n_batches)
         while large > 0:
             if self._batches[0].size + self._batches[large].size <= self.max_size:
-                self.join(0, large)  # the others move down by one
+                self.join(0, large)  # the indices of the others decrease by one
                 large -= 1
                 joined = True
             large -= 1
@@ -262,7 +268,7 @@ cdef class Merging(Bandit):
         return self.layout_cache(batch)
 
     cdef int join(self, int absorbed, int into) except -1 nogil:
-        """Merge one batch into another, which it then makes longer; all counts are kept, and b_s decreases."""
+        """Merge one batch into another. All counts are kept, and the number of batches b_s decreases."""
         cdef batch_t *small = self._batches[absorbed]
         cdef batch_t *large = self._batches[into]
         cdef batch_t *merged = self.new_batch(small.size + large.size)
@@ -286,7 +292,7 @@ cdef class Merging(Bandit):
         return self.place_arms(merged)
 
     cdef int deal(self) except -1:
-        """Line 4: shuffled arms in batches of M; the last may be smaller, and a single arm joins the next batch."""
+        """Line 4: deal the shuffled arms into batches of M. The last may be smaller. A single arm joins the first."""
         arms = generator(self.seed, "arms").permutation(self.n_arms).astype(np.intc)
         sizes = np.full((self.n_arms + self.batch_size - 1) // self.batch_size, self.batch_size, np.intc)
         sizes[-1] = self.n_arms - (len(sizes) - 1) * self.batch_size
@@ -297,7 +303,7 @@ cdef class Merging(Bandit):
         return 0
 
     cdef int set_batches(self, cnp.ndarray arms, cnp.ndarray sizes, cnp.ndarray pairs, cnp.ndarray bytes) except -1:
-        """Make these the batches, whose parts follow each other in the arrays; without records, nobody has met."""
+        """Replace the batches. Their parts are concatenated in the arrays. Without records, no arms have met."""
         cdef int *next_arm = <int *>cnp.PyArray_DATA(arms)
         cdef char *next_record = NULL if pairs is None else <char *>cnp.PyArray_DATA(pairs)
         cdef uint8_t *next_byte = NULL if bytes is None else <uint8_t *>cnp.PyArray_DATA(bytes)
@@ -316,7 +322,7 @@ cdef class Merging(Bandit):
             for i in range(n_records):
                 self.init_record(batch.pairs + i * self.record_size)
             self.place_arms(batch)
-            if next_record != NULL:  # as they were: laying out the cache again would make them equal in law only
+            if next_record != NULL:  # copy the cache too: a new one would give the same distribution, but other draws
                 memcpy(batch.pairs, next_record, n_records * self.record_size)
                 next_record += n_records * self.record_size
                 memcpy(batch.bytes, next_byte, self.n_bytes(batch.size))
@@ -370,17 +376,17 @@ cdef class Merging(Bandit):
         self.set_batches(arrays["arms"], arrays["sizes"], pairs, arrays["bytes"])
         self.stage = int(arrays["stage"])
 
-    # What a user sees
+    # The properties for users
 
     @property
     def batches(self):
-        """The batches as lists of arms, in the order in which they are visited."""
+        """The batches as lists of arms, in the order in which they take turns."""
         cdef int m, i
         return [[self._batches[m].arms[i] for i in range(self._batches[m].size)] for m in range(self.n_batches)]
 
     @property
     def champion(self):
-        """Of the arms still alive, the one with the best record so far."""
+        """The arm with the best win rate among those left."""
         alive = self.alive
         rates = (self._arrays["won"][alive] + 1) / (self._arrays["fought"][alive] + 2)
         return int(alive[np.argmax(rates)])

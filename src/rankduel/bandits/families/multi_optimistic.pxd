@@ -4,8 +4,8 @@ from rankduel.bandits.multi_bandit cimport MultiBandit, multi_duel_t
 cdef class MultiOptimistic(MultiBandit):
     cdef double alpha
     cdef double *_wins  # wins[i, j]: i over j
-    cdef double *behind  # i is beaten by a bound of width b^2 = alpha log t / n while alpha log t is below behind[i]
-    cdef int *witness  # the arm that i is so far behind
+    cdef double *behind  # behind[i]: the largest deficit of i. Arm i is beaten while the width is below it
+    cdef int *witness  # witness[i]: the arm with the largest deficit of i
 
     cdef int unbeaten(self, double width, int *arms) noexcept nogil
     cdef int everybody(self, int *arms) noexcept nogil

@@ -1,4 +1,4 @@
-"""`MultiOptimistic`: upper confidence bounds of pairs for bandits that play sets (MultiUCB, MDB): which arms are unbeaten?"""
+"""`MultiOptimistic`: the unbeaten arms by upper confidence bounds of pairs, for sets of arms (MultiUCB, MDB)."""
 
 import numpy as np
 
@@ -11,11 +11,11 @@ from rankduel.bandits.snapshot_checks import MAX_DUELS, Values
 
 
 cdef class MultiOptimistic(MultiBandit):
-    """What the two share: wins of pairs, and for each arm the width of the bounds that would let it pass.
+    """Wins of all pairs, and for each arm the smallest width of the bounds at which it is unbeaten.
 
-    The bound u_ij = w_ij / n_ij + sqrt(width / n_ij), n_ij = w_ij + w_ji, is below 1/2 exactly if j is ahead and
-    (w_ji - w_ij)^2 / (4 n_ij) is above width. The largest of these over j is kept, with its j, for each arm that is
-    beaten at the width alpha log t; as t only grows, nobody needs to know it of the others.
+    The bound u_ij = w_ij / n_ij + sqrt(width / n_ij) with n_ij = w_ij + w_ji is below 1/2 exactly if j leads and the
+    deficit (w_ji - w_ij)^2 / (4 n_ij) is above the width. For each arm that is beaten at the width alpha log t, the
+    largest deficit over j is stored, with its j (the witness). The other arms need none, because t only grows.
     """
 
     def __init__(self, n_arms, *, alpha, seed=None, **parameters):
@@ -32,7 +32,7 @@ cdef class MultiOptimistic(MultiBandit):
         yield "witness", self._arrays["witness"], Values(0, self.n_arms - 1)
 
     cdef int unbeaten(self, double width, int *arms) noexcept nogil:
-        """Fill in the arms with u_ij >= 1/2 for all j, in ascending order; how many they are."""
+        """Fill in the arms with u_ij >= 1/2 for all j, in ascending order. Returns their number."""
         cdef int i, n = 0
         for i in range(self.n_arms):
             if self.behind[i] <= width:
@@ -62,7 +62,7 @@ cdef class MultiOptimistic(MultiBandit):
                 lead = w[0] - l[0]
                 behind = self.behind[j] if lead > 0 else self.behind[i]
                 behind = behind if behind > width else width
-                if lead * lead > 4 * (w[0] + l[0]) * behind:  # further behind than behind anybody else
+                if lead * lead > 4 * (w[0] + l[0]) * behind:  # a larger deficit than against all others
                     if lead > 0:
                         self.behind[j], self.witness[j] = self.deficit(j, i), i
                     else:
@@ -74,12 +74,12 @@ cdef class MultiOptimistic(MultiBandit):
         return 0
 
     cdef double deficit(self, int i, int j) noexcept nogil:
-        """The width at which u_ij reaches 1/2; 0 if i is not behind j."""
+        """The width at which u_ij reaches 1/2, or 0 if i is not behind j."""
         cdef double w = self._wins[<size_t>i * self.n_arms + j], l = self._wins[<size_t>j * self.n_arms + i]
         return (l - w) * (l - w) / (4 * (l + w)) if l > w else 0
 
     cdef void find_witness(self, int i) noexcept nogil:
-        """Find the arm that i is furthest behind, and how far."""
+        """Find the arm with the largest deficit of i, and store both."""
         cdef int j
         cdef double deficit
         self.behind[i] = 0
@@ -90,21 +90,21 @@ cdef class MultiOptimistic(MultiBandit):
 
     @property
     def champion(self):
-        """The arm that has won against most others so far; among those, the one with the best record."""
+        """The arm that leads against the most others so far. The win rate breaks ties."""
         wins = self._arrays["wins"]
         rate = (wins.sum(1) + 1) / (wins.sum(1) + wins.sum(0) + 2)
         return int(np.lexsort((rate, (wins > wins.T).sum(1)))[self.n_arms - 1])
 
     @property
     def candidates(self):
-        """The arms that no bound of width alpha log t says are beaten, in ascending order. Nobody is out for ever."""
+        """The arms that are unbeaten at the width alpha log t, in ascending order. An excluded arm may return later."""
         arms = np.empty(self.n_arms, np.int32)
         cdef int32_t[::1] indices = arms
         return arms[:self.unbeaten(self.alpha * log(self.told + 1), <int *>&indices[0])].astype(np.int64)
 
     @property
     def wins(self):
-        """The preferences of arm i over arm j, summed up, at [i, j]; read-only."""
+        """The sum of the preferences of arm i over arm j, at [i, j]. Read-only."""
         view = self._arrays["wins"].view()
         view.flags.writeable = False
         return view

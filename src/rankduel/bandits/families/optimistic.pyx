@@ -1,4 +1,4 @@
-"""`Optimistic`: upper confidence bounds of all pairs, stored as the answer to one question: is u_ij below 1/2? (DTS, RUCB)"""
+"""`Optimistic`: upper confidence bounds of all pairs, stored as one bit per pair, u_ij < 1/2 (DTS, RUCB)."""
 
 import numpy as np
 
@@ -11,10 +11,10 @@ from rankduel.bandits.snapshot_checks import MAX_DUELS, Equal, Values
 
 
 cdef class Optimistic(Eliminating):
-    """u_ij = w_ij / n_ij + sqrt(alpha log t / n_ij), for all pairs.
+    """Upper confidence bounds u_ij = w_ij / n_ij + sqrt(alpha log t / n_ij) of all pairs.
 
-    A pair's answer changes when it is played, or when log t passes its `turn`: (n_ij / 2 - w_ij)^2 / (alpha n_ij).
-    So most duels touch one pair, and no bound is computed twice.
+    Only the bit u_ij < 1/2 is stored. It changes when the pair is played, or when log t passes its `turn`,
+    (n_ij / 2 - w_ij)^2 / (alpha n_ij). So most duels update one pair.
     """
 
     def __init__(self, n_arms, *, seed, alpha, **parameters):
@@ -31,7 +31,7 @@ cdef class Optimistic(Eliminating):
         self.next_turn[0] = INFINITY
 
     cdef int learn(self, const duel_t *duel, outcome_t outcome) except -1 nogil:
-        cdef double log_t = log(self.told + 1)  # of the next duel
+        cdef double log_t = log(self.told + 1)  # t of the next duel
         cdef int winner = duel.first if outcome == FIRST else duel.second
         cdef int loser = duel.second if outcome == FIRST else duel.first
         if outcome != TIE and winner != loser:
@@ -43,11 +43,11 @@ cdef class Optimistic(Eliminating):
         return 0
 
     cdef void count(self, int winner, int loser) noexcept nogil:
-        """Add a win, and whatever else a bandit keeps of a pair."""
+        """Add a win. Subclasses override this to update their own records of the pair."""
         self.wins[<size_t>winner * self.n_arms + loser] += 1
 
     cdef void update_bound(self, int i, int j, double log_t) noexcept nogil:
-        """Whether u_ij < 1/2, and until when."""
+        """Update the bit u_ij < 1/2, and the time when it will change."""
         cdef size_t ij = <size_t>i * self.n_arms + j
         cdef double w = self.wins[ij], n = w + self.wins[<size_t>j * self.n_arms + i], margin = n / 2 - w
         cdef bint behind = margin > 0 and margin * margin > self.alpha * n * log_t
@@ -59,7 +59,7 @@ cdef class Optimistic(Eliminating):
             self.next_turn[0] = fmin(self.next_turn[0], self.turn[ij])
 
     cdef void catch_up(self, double log_t) noexcept nogil:
-        """Time alone has raised some bound to 1/2."""
+        """Update the bounds that have reached 1/2 because t has grown."""
         cdef int n = self.n_arms, i, j
         cdef size_t ij
         self.next_turn[0] = INFINITY
@@ -82,7 +82,7 @@ cdef class Optimistic(Eliminating):
         yield "wins", arrays["wins"], Values(0, MAX_DUELS, whole=True)
         yield "wins", arrays["wins"].diagonal(), Equal(0)
         yield "behind", arrays["behind"], Values(0, 1)
-        n_behind = np.full(self.n_arms, 2 * self.n_arms)  # of an arm that is out
+        n_behind = np.full(self.n_arms, 2 * self.n_arms)  # the value for an eliminated arm
         n_behind[self.alive] = arrays["behind"].sum(1)[self.alive]
         yield "n_behind", arrays["n_behind"], Equal(n_behind)
         for turn in ("turn", "row_turn", "next_turn"):
@@ -90,7 +90,7 @@ cdef class Optimistic(Eliminating):
 
     @property
     def champion(self):
-        """Of the arms left, the one that has won against most others so far; among those, the one with the best record."""
+        """The arm left that leads against the most others so far. The win rate breaks ties."""
         alive = self.alive
         wins = self._arrays["wins"]
         played = wins.sum(1) + wins.sum(0)

@@ -15,7 +15,7 @@ cnp.import_array()
 
 
 cdef class Eliminations:
-    """Eliminated arms, when and by which opponent: `gone` is 0, ELIMINATED or RETIRED. Its arrays are state of its bandit."""
+    """Eliminated arms, with time and opponent. `gone` is 0, ELIMINATED or RETIRED. The owner stores the arrays."""
 
     def __init__(self, n_arms):
         self.arrays = {
@@ -27,7 +27,7 @@ cdef class Eliminations:
         self.bind_arrays()
 
     def bind_arrays(self):
-        """Point to the arrays, after they were replaced or loaded."""
+        """Update the pointers after the arrays were replaced or loaded."""
         self.n_arms = len(self.arrays["gone"])
         self.gone = <uint8_t *>cnp.PyArray_DATA(self.arrays["gone"])
         self.at = <int64_t *>cnp.PyArray_DATA(self.arrays["gone_at"])
@@ -35,7 +35,7 @@ cdef class Eliminations:
         self.lead = <int32_t *>cnp.PyArray_DATA(self.arrays["lead"])
 
     def snapshot_rules(self, bandit, stored):
-        """What the arrays of a snapshot must be."""
+        """Yield the snapshot rules for the arrays."""
         arrays, n = self.arrays, len(self.arrays["gone"])
         yield "gone", arrays["gone"], Values(0, RETIRED)
         yield "n_alive", bandit.n_alive, Equal(int((arrays["gone"] == 0).sum()))
@@ -47,50 +47,53 @@ cdef class Eliminations:
 
     @property
     def alive(self):
-        """The arms that are not out."""
+        """The arms that are neither eliminated nor retired."""
         return np.flatnonzero(self.arrays["gone"] == 0)
 
     @property
     def retired(self):
-        """The arms that an operator has retired."""
+        """The arms that an operator retired."""
         return np.flatnonzero(self.arrays["gone"] == RETIRED)
 
     cdef void add(self, int arm, int by, int64_t told) noexcept nogil:
         self.gone[arm], self.at[arm], self.by[arm] = ELIMINATED, told, by
 
     def evidence_against(self, arm):
-        """The natural logarithm of the evidence against an arm; None where the rule keeps none."""
+        """The natural logarithm of the evidence against an arm. None if the rule keeps no evidence."""
         return None
 
     def logarithms(self):
-        """The same of all arms."""
+        """The natural logarithms of the evidence against all arms. None if the rule keeps no evidence."""
         return None
 
     def least_evidence(self):
-        """Of all arms, those that are out too: as much speaks against there being a best arm at all. A logarithm."""
+        """The natural logarithm of the smallest evidence against any arm, including eliminated ones.
+
+        This is the evidence against the hypothesis that there is a best arm.
+        """
         return 0.0
 
     def leads(self):
-        """Of each arm, the pairs won less the pairs lost, of all that met and were counted here."""
+        """Pairs won minus pairs lost, per arm."""
         return self.arrays["lead"].copy()
 
     def more_state(self):
-        """What a snapshot keeps in addition to the arrays, by name."""
+        """Arrays that a snapshot stores in addition to `arrays`, by name."""
         return {}
 
     def load(self, arrays):
-        """Take that in again, after the arrays were."""
+        """Restore the rest of the state after `arrays` were loaded."""
         self.bind_arrays()
 
     def listed(self):
-        """All eliminations, in their order."""
+        """All eliminations, in chronological order."""
         arms = np.flatnonzero(self.arrays["gone"] == ELIMINATED)
         arms = arms[np.argsort(self.arrays["gone_at"][arms], kind="stable")].tolist()
         return tuple(Elimination(arm, self.at[arm], self.by[arm], self.evidence_against(arm)) for arm in arms)
 
 
 cdef class Certificate(Eliminations):
-    """Evidence against each arm, from all of its duels, and intervals for pairs that may be even."""
+    """Evidence against each arm from all of its duels, and confidence sequences for pairs that may be even."""
 
     def __init__(self, n_arms, rule):
         super().__init__(n_arms)
@@ -99,9 +102,10 @@ cdef class Certificate(Eliminations):
         self.bind_arrays()
 
     def bind_arrays(self):
-        """Point to the arrays; with a tolerance, half of delta is for the evidence and half for the intervals.
+        """Update the pointers and the thresholds.
 
-        Then all that share the first place must stay: each of n arms left may take delta / 2n, for they may be all n.
+        With a tolerance, half of delta is for the evidence and half for the confidence sequences. All arms that share
+        the first place must survive, and with n arms left these may be all n. So each arm gets delta / 2n.
         """
         super().bind_arrays()
         if "evidence" not in self.arrays:
@@ -115,7 +119,7 @@ cdef class Certificate(Eliminations):
             self.log_chances = math.log(max(1, self.n_arms * (self.n_arms - 1) / 2) * 2 / delta)
             self.scale = 1 / (8 * self.tolerance**2)
             low, high = 1.0, 1e18
-            while high > 1.0001 * low:  # where the radius has come down to the tolerance
+            while high > 1.0001 * low:  # bisection for the n at which the radius falls to the tolerance
                 middle = math.sqrt(low * high)
                 low, high = (low, middle) if radius(self, middle) <= self.tolerance else (middle, high)
             self.min_even_duels = low
@@ -125,11 +129,11 @@ cdef class Certificate(Eliminations):
         return math.log(max(self.arrays["evidence"][arm].mean(), 1e-300))
 
     def logarithms(self):
-        """The same of all arms."""
+        """The natural logarithms of the evidence against all arms."""
         return np.log(np.maximum(self.arrays["evidence"].mean(1), 1e-300))
 
     def least_evidence(self):
-        """Of all arms but the retired ones, whose evidence stands still."""
+        """The natural logarithm of the smallest evidence. Retired arms are left out, because theirs no longer grows."""
         kept = self.arrays["evidence"][self.arrays["gone"] != RETIRED]
         return math.log(max(kept.mean(1).min(), 1e-300))
 
@@ -141,24 +145,24 @@ cdef class Certificate(Eliminations):
 
 
 cdef class CountingCertificate(Certificate):
-    """A certificate with its own table of pairs, for bandits that do not count wins by pair."""
+    """A certificate with its own table of pairs, for bandits that do not count wins per pair."""
 
     def __init__(self, n_arms, rule):
         super().__init__(n_arms, rule)
         self.pairs = PairTable()
 
     def leads(self):
-        """Of the meetings that are kept, and of those that were forgotten."""
+        """Pairs won minus pairs lost, per arm, including pairs that the table has dropped."""
         cdef cnp.ndarray leads = super().leads()
         self.pairs.leads(<int32_t *>cnp.PyArray_DATA(leads))
         return leads
 
     def more_state(self):
-        """The meetings."""
+        """The table of pairs."""
         return {"meetings": self.pairs.table()}
 
     def snapshot_rules(self, bandit, stored):
-        """And rows of two arms, the lower first, and the wins of both, in the order of the arms."""
+        """Yield the snapshot rules, with those for the table: rows of two arms i < j and their wins, sorted by arms."""
         yield from Certificate.snapshot_rules(self, bandit, stored)
         meetings, n = stored["meetings"], len(self.arrays["gone"])
         yield "meetings", meetings, Shape(np.int64, (None, 4))
@@ -170,13 +174,13 @@ cdef class CountingCertificate(Certificate):
         yield "meetings", pairs, Equal(np.unique(pairs))
 
     def load(self, arrays):
-        """Take the meetings in again."""
+        """Restore the table of pairs."""
         super().load(arrays)
         self.pairs = PairTable()
         self.pairs.load(arrays["meetings"])
 
     cdef bint record_duel(self, int winner, int loser) except -1 nogil:
-        """Record a duel as bets and count it; true if the evidence against the loser is now enough."""
+        """Record a duel as bets and count it. Return true if the evidence against the loser is now enough."""
         cdef meeting_t *meeting = self.pairs.find_or_insert(winner, loser, self.gone, self.lead)
         cdef int64_t won = wins(meeting, winner, loser), lost = wins(meeting, loser, winner)
         cdef bint enough = record_bets(self, winner, loser, won, lost, 0.5, EVEN_PRIOR_DUELS)
@@ -189,7 +193,7 @@ cdef class CountingCertificate(Certificate):
         return even(self, wins(meeting, i, j), wins(meeting, j, i))
 
     cdef bint all_even(self) noexcept nogil:
-        """Whether there are several arms left, and each two of them are known to be within the tolerance."""
+        """Whether several arms are left, and all pairs of them are known to be within the tolerance."""
         cdef int n = <int>self.n_arms, i, j, left = 0
         for i in range(n):
             if self.gone[i]:

@@ -1,13 +1,15 @@
-# Whether theta_ij > 1/2, for 64 opponents j of an arm at once: 64 coins, the same binary place of all of them in a word.
+# Bit-sliced coin flips: decide theta_ij > 1/2 for 64 opponents j of an arm at once. A word holds the same binary digit
+# of 64 probabilities.
 #
-# A coin with the chance p = 0.p0 p1 p2 ... is a yes if a random number 0.r0 r1 r2 ... is below it: the first place k with
-# rk != pk decides, with a yes where pk = 1. So one random word decides about half of the coins that are open. Where nothing
-# but zeros follow, the number is not below, and the coin a no: a pair that has not met, p = 1/2, takes one bit. Few are
-# open behind the last place that is kept. Each of them takes a uniform number, against what is left of its p.
+# A coin with probability p = 0.p0 p1 p2 ... (binary) succeeds if a uniform number r = 0.r0 r1 r2 ... is below p. The
+# first digit k with rk != pk decides: the coin succeeds if pk = 1. So one random word decides about half of the coins
+# that are still open. If all remaining digits of p are 0, r is not below p and the coin fails. A pair that has not met
+# has p = 1/2, and needs a single random bit. The few coins that are open after the last stored digit are decided by a
+# uniform number each, compared with the remainder of p.
 #
-# Who was beaten how often is counted in words, too, by adders that turn three bits of one weight into one of that and one
-# of the next. Of each weight, a word of sums and a word that waits for the next to come are kept: so the adder of weight
-# 2^k is needed once in 2^(k + 1) words, and a word takes one adder on average, however many there are.
+# The wins are counted bit-sliced too. A full adder turns three bits of one weight into one bit of the same weight and
+# one of the next. For each weight, a word of sums and a word that waits for its partner are stored. So the adder of
+# weight 2^k runs once in 2^(k + 1) words, and a word needs one adder on average, independently of the number of words.
 
 from libc.stdint cimport uint64_t
 
@@ -19,17 +21,17 @@ cdef extern from *:
     int __builtin_ctzll(uint64_t word) noexcept nogil
 
 cdef enum:
-    STEPS = 6  # of two places each that are kept behind the first
-    PLACES = 1 + 2 * STEPS
-    LATER = 3 * STEPS  # words: of each step two places, and a 1 where that is not all
+    STEPS = 6  # steps of two digits each, after the first digit
+    PLACES = 1 + 2 * STEPS  # stored binary digits
+    LATER = 3 * STEPS  # words per 64 coins: each step has two digits, and a 1 for coins with further nonzero digits
 
 cdef struct coins_t:
-    uint64_t first  # place of each coin
-    uint64_t more  # a 1 where it is not all
+    uint64_t first  # first binary digit of each coin
+    uint64_t more  # 1 for coins with further nonzero digits
 
 
 cdef inline uint64_t bit(int j) noexcept nogil:
-    """Of j in its word."""
+    """The bit of j in its word."""
     return <uint64_t>1 << (j & 63)
 
 
@@ -38,7 +40,7 @@ cdef inline void put(uint64_t *word, uint64_t which, bint value) noexcept nogil:
 
 
 cdef inline void set_coin(coins_t *coins, uint64_t *later, uint64_t which, double p) noexcept nogil:
-    """Change one of the 64."""
+    """Set the probability of one of the 64 coins."""
     cdef double left = rest(p)
     cdef int step, shift = 2 * STEPS, places = <int>((1 << PLACES) * p - left)
     put(&coins.first, which, places >> shift & 1)
@@ -51,7 +53,7 @@ cdef inline void set_coin(coins_t *coins, uint64_t *later, uint64_t which, doubl
 
 
 cdef inline double rest(double p) noexcept nogil:
-    """The chance of a coin that is still open behind the last place."""
+    """The success probability of a coin that is open after the last stored digit."""
     p *= 1 << PLACES
     return p - <int>min((1 << PLACES) - 1.0, p)
 
@@ -59,11 +61,11 @@ cdef inline double rest(double p) noexcept nogil:
 cdef inline uint64_t toss(
     bitgen_t *rng, const coins_t *coins, const uint64_t *later, uint64_t wanted, const double *p, size_t stride
 ) noexcept nogil:
-    """The coins that are a yes, of those that are wanted; p[k stride] is the chance of coin k."""
+    """Flip the wanted coins, and return the successes. p[k * stride] is the probability of coin k."""
     cdef uint64_t random = eight_bytes(rng), yes = coins.first & ~random
     cdef uint64_t open = ~(coins.first ^ random) & coins.more & wanted
     cdef int k = 0
-    while open != 0 and k < LATER:  # two places at once: whether one is enough, a processor cannot guess
+    while open != 0 and k < LATER:  # two digits per step: a branch after each one would be mispredicted
         random = eight_bytes(rng)
         yes |= open & later[k] & ~random
         open &= ~(later[k] ^ random)
@@ -80,7 +82,7 @@ cdef inline uint64_t toss(
 
 
 cdef inline int ones(uint64_t word) noexcept nogil:
-    """How many bits are set. Not every processor that we compile for has an instruction for it."""
+    """Population count. Some of the processors that we compile for have no instruction for it."""
     word -= word >> 1 & <uint64_t>0x5555555555555555
     word = (word & <uint64_t>0x3333333333333333) + (word >> 2 & <uint64_t>0x3333333333333333)
     return <int>(((word + (word >> 4)) & <uint64_t>0x0F0F0F0F0F0F0F0F) * <uint64_t>0x0101010101010101 >> 56)
@@ -88,11 +90,11 @@ cdef inline int ones(uint64_t word) noexcept nogil:
 
 cdef struct tally_t:
     uint64_t sums
-    uint64_t waiting  # if the bit of this weight is set in the number of words that were added
+    uint64_t waiting  # valid if the bit of this weight is set in the number of added words
 
 
 cdef inline void tally_add(tally_t *tally, int n_added, uint64_t word) noexcept nogil:
-    """Count each bit of one word more."""
+    """Add each bit of a word to its counter."""
     cdef uint64_t either, both
     while n_added & 1:
         either, both = tally.sums ^ tally.waiting, tally.sums & tally.waiting
@@ -104,7 +106,7 @@ cdef inline void tally_add(tally_t *tally, int n_added, uint64_t word) noexcept 
 
 
 cdef inline int tally_of(const tally_t *tally, int n_added, int j) noexcept nogil:
-    """How many of the words had the bit of j."""
+    """The number of added words in which the bit of j was set."""
     cdef int weight = 0, count = 0
     while n_added >> weight:
         count += <int>((tally.sums >> (j & 63) & 1) + (tally.waiting >> (j & 63) & n_added >> weight & 1)) << weight

@@ -1,4 +1,4 @@
-# Exponential weights of arms: draw an arm in proportion to its weight, change a weight, both in O(log K).
+# Exponential weights of arms: draw an arm in proportion to its weight, or change a weight, both in O(log K).
 
 from libc.stdint cimport int64_t
 from numpy.random cimport bitgen_t
@@ -7,9 +7,9 @@ from numpy.random cimport bitgen_t
 cdef class Weights:
     cdef readonly dict arrays
     cdef int n_arms
-    cdef int size  # of the tree
-    cdef double *logs  # of the weights
-    cdef double *shift  # the tree holds exp(log - shift), so that nothing overflows
+    cdef int size  # number of leaves of the tree
+    cdef double *logs  # logarithms of the weights
+    cdef double *shift  # the tree holds exp(log - shift), which cannot overflow
     cdef double *tree
 
     cdef int draw(self, bitgen_t *rng, double gamma, double *probability) noexcept nogil

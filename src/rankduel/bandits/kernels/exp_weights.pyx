@@ -1,4 +1,4 @@
-"""Exponential weights, as REX3 and EXP3 use them."""
+"""Exponential weights of arms, for REX3 and SparringEXP3."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ cnp.import_array()
 
 
 cdef class Weights:
-    """A weight per arm, 1 at first, kept as a logarithm. Its arrays are state: whoever owns it stores them."""
+    """One weight per arm, stored as a logarithm, initially 1. The bandit that owns it stores the arrays."""
 
     def __init__(self, n_arms):
         self.n_arms, self.size = n_arms, tree_size(n_arms)
@@ -24,7 +24,7 @@ cdef class Weights:
         self.build()
 
     def snapshot_rules(self, bandit, stored):
-        """What the arrays of a snapshot must be."""
+        """Yield the snapshot rules for the arrays."""
         logs, shift, tree = self.arrays["logs"], self.arrays["shift"], self.arrays["tree"]
         yield "logs", logs, Values(-1e300, 1e300)
         yield "shift", shift, Values(logs.max() - 300, logs.max() + 300)
@@ -32,7 +32,7 @@ cdef class Weights:
         yield "tree", tree[1], Values(1e-100, 1e100)
 
     cdef int draw(self, bitgen_t *rng, double gamma, double *probability) noexcept nogil:
-        """An arm with probability (1 - gamma) weight / sum of weights + gamma / K, and that probability."""
+        """Draw an arm with probability (1 - gamma) weight / sum of weights + gamma / K. Fills in that probability."""
         cdef int arm = below(rng, self.n_arms) if uniform(rng) < gamma else tree_draw(rng, self.tree, self.size)
         probability[0] = (1 - gamma) * self.tree[self.size + arm] / self.tree[1] + gamma / self.n_arms
         return arm
@@ -44,7 +44,7 @@ cdef class Weights:
             self.build()
 
     cdef void build(self) noexcept nogil:
-        """Shift so that the largest weight is 1, and sum up anew."""
+        """Choose the shift that makes the largest weight 1, and rebuild the tree."""
         cdef int i
         self.shift[0] = self.logs[0]
         for i in range(self.n_arms):

@@ -1,4 +1,4 @@
-# What is known of one arm against another: wins, the Beta posterior of the chance to win, and its mass above 1/2.
+# The record of one arm against another: the Beta posterior of its probability to win, and the mass above 1/2.
 
 from libc.math cimport exp, lgamma
 from libc.stdint cimport int16_t, uint8_t, uint64_t
@@ -7,8 +7,8 @@ from rankduel.randomness.beta cimport STALE, beta_t, beta_uniform
 
 cdef struct versus_t:
     beta_t chance  # Beta(wins + 1, losses + 1)
-    double above_half  # P(chance > 1/2): a tournament of indicators needs no Beta draw
-    double step  # 2^-(a + b) / B(a, b), by which that changes
+    double above_half  # P(chance > 1/2). A sampled tournament needs this event only, not a Beta variate
+    double step  # 2^-(a + b) / B(a, b), from which the change of above_half follows
 
 
 cdef inline void versus_new(versus_t *x) noexcept nogil:
@@ -17,21 +17,22 @@ cdef inline void versus_new(versus_t *x) noexcept nogil:
 
 
 cdef inline void versus_count(versus_t *winner, versus_t *loser) noexcept nogil:
-    """One more win. Both records are of the same two arms, each from its own side."""
+    """Count a win. The two records belong to the same pair, one from each side."""
     cdef double a = winner.chance.a, b = winner.chance.b
     # P(Beta(a + 1, b) > 1/2) = P(Beta(a, b) > 1/2) + 2^-(a + b) / (a B(a, b))
     cdef double inverse = 1 / a, rise = winner.step * inverse
     winner.above_half = min(1.0, winner.above_half + rise)
     loser.above_half = max(0.0, loser.above_half - rise)
     winner.step *= (a + b) * inverse / 2
-    if winner.step < 1e-280:  # so lopsided that products would get stuck at 0
+    if winner.step < 1e-280:  # before it underflows to 0, where products would stay forever
         winner.step = exp(lgamma(a + 1 + b) - lgamma(a + 1) - lgamma(b) - 0.6931471805599453 * (a + 1 + b))
     loser.step = winner.step
     winner.chance.a = loser.chance.b = a + 1
     winner.chance.gap = loser.chance.gap = STALE
 
 
-# Sixteen yes-or-no draws at once: a random byte below the odds means yes, above them no; equal: open, see `rest`.
+# Sixteen coin flips at once. A random byte below the odds is a success, above them a failure. If it is equal, the coin
+# is open, and `rest` is its probability.
 cdef extern from *:
     """
     #include <stdint.h>
@@ -63,8 +64,9 @@ cdef extern from *:
         return x[0] + x[1] + x[2] + x[3] + x[4] + x[5] + x[6] + x[7];
     }
 
-    /* Turn wins as first of a pair into kappa, all wins: as second, a place won where it was not beaten. For even n, the
-       upper half of the places is second once more. The largest kappa is returned; places from n on get -1. */
+    /* Turn the wins as first of a pair into kappa, the total wins. As second of a pair, an index wins if it is not
+       beaten. For even n, the upper half of the indices is second once more. Returns the largest kappa. Indices from n
+       on get -1. */
     static inline int rd_kappa(int16_t *won, const int16_t *beaten, int n) {
         const rd_i16x8 lane = {0, 1, 2, 3, 4, 5, 6, 7};
         rd_i16x8 most = lane - lane - (int16_t)1, w, b, c, there, more;
@@ -86,7 +88,7 @@ cdef extern from *:
         return largest;
     }
 
-    /* How many of n places have that kappa; if it is one, `place` is that one. */
+    /* The number of indices with that kappa. If it is one, `place` is this index. */
     static inline int rd_kappa_ties(const int16_t *kappa, int value, int n, int *place) {
         const rd_i16x8 lane = {0, 1, 2, 3, 4, 5, 6, 7};
         rd_i16x8 count = lane - lane, sum = count, w;
@@ -113,5 +115,5 @@ cdef inline uint8_t odds(double probability) noexcept nogil:
 
 
 cdef inline double rest(double probability) noexcept nogil:
-    """What the rounding left, in 256ths: the chance that an open draw is a yes."""
+    """The rounding error of `odds`, in 256ths: the probability that an open coin succeeds."""
     return 256 * probability - odds(probability)

@@ -1,12 +1,12 @@
-# Hash table of pairs: how often each of two arms has won; memory in proportion to the pairs that met.
+# Hash table from pairs of arms to their wins. Memory is proportional to the number of pairs that met.
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
 from rankduel.bandits.kernels.sample_trees cimport prefetch
 
 cdef struct meeting_t:
-    uint64_t key  # the lower arm in the upper half; 0: nobody, for the higher arm is at least 1
-    uint32_t low, high  # wins of the lower arm, and of the higher; both stand still once one has reached MAX_WINS
+    uint64_t key  # lower arm in the upper 32 bits, higher arm in the lower 32. 0 is a free slot: the higher arm is >= 1
+    uint32_t low, high  # wins of the lower and of the higher arm. Counting stops when one of them reaches MAX_WINS
 
 cdef enum:
     MAX_WINS = 0xFFFFFFFF
@@ -29,12 +29,12 @@ cdef inline uint64_t key_of(int i, int j) noexcept nogil:
 
 
 cdef inline int64_t hash_slot(PairTable pairs, uint64_t key) noexcept nogil:
-    """The slot that a key hashes to."""
+    """The slot to which a key hashes."""
     return <int64_t>((key * <uint64_t>0x9E3779B97F4A7C15) >> pairs.shift)
 
 
 cdef inline int64_t probe(PairTable pairs, uint64_t key) noexcept nogil:
-    """The slot of a key, or the free one where it belongs: linear probing."""
+    """The slot of a key, or the free slot for it, by linear probing."""
     cdef int64_t at = hash_slot(pairs, key)
     while pairs.meetings[at].key and pairs.meetings[at].key != key:
         at = (at + 1) & (pairs.size - 1)
@@ -42,19 +42,19 @@ cdef inline int64_t probe(PairTable pairs, uint64_t key) noexcept nogil:
 
 
 cdef inline meeting_t *find(PairTable pairs, int i, int j) noexcept nogil:
-    """The meeting of two arms, NULL if they have not met. The pointer is good until the next `find_or_insert`."""
+    """The entry of two arms, NULL if they have not met. The pointer is valid until the next `find_or_insert`."""
     cdef uint64_t key = key_of(i, j)
     cdef int64_t at = probe(pairs, key)
     return &pairs.meetings[at] if pairs.meetings[at].key == key else NULL
 
 
 cdef inline void prefetch_meeting(PairTable pairs, int i, int j) noexcept nogil:
-    """Prefetch the meeting of two arms."""
+    """Prefetch the entry of two arms."""
     prefetch(&pairs.meetings[hash_slot(pairs, key_of(i, j))])
 
 
 cdef inline int64_t wins(const meeting_t *meeting, int i, int j) noexcept nogil:
-    """Of i over j; NULL: they have not met."""
+    """Wins of i over j. NULL stands for two arms that have not met."""
     if meeting == NULL:
         return 0
     return meeting.low if i < j else meeting.high

@@ -1,4 +1,4 @@
-"""Hash table of the pairs that met; it drops pairs of eliminated arms when it must grow."""
+"""Hash table of the pairs that met. It drops pairs of eliminated arms when it grows."""
 
 import numpy as np
 
@@ -19,23 +19,26 @@ cdef inline int high_of(uint64_t key) noexcept nogil:
 
 
 cdef class PairTable:
-    """Wins of arm i over arm j, for those who met."""
+    """Wins of arm i over arm j, for all pairs that met."""
 
     def __cinit__(self):
         self.allocate(0)
 
     cdef int allocate(self, int64_t least) except -1:
-        """An empty table of that size at least."""
+        """Allocate an empty table with at least this size."""
         self.size, self.shift, self.used = 1 << MIN_SIZE_BITS, 64 - MIN_SIZE_BITS, 0
         while self.size < least:
             self.size, self.shift = 2 * self.size, self.shift - 1
-        self._memory = np.zeros((self.size, sizeof(meeting_t)), np.uint8)  # NumPy asks for large pages where it is large
+        self._memory = np.zeros((self.size, sizeof(meeting_t)), np.uint8)  # NumPy uses huge pages
         self.meetings = <meeting_t *>cnp.PyArray_DATA(self._memory)
         return 0
 
     cdef meeting_t *find_or_insert(self, int i, int j, const uint8_t *gone, int32_t *lead) except NULL nogil:
-        """The meeting of two arms, made if they have not met. Pairs of `gone` arms may be forgotten here, but for who won
-        them: `lead` of each arm is the pairs won less the pairs lost, of those forgotten."""
+        """The entry of two arms, inserted if they have not met.
+
+        If the table must grow, pairs of `gone` arms are dropped. Their results are added to `lead`, the pairs won minus
+        the pairs lost of each arm.
+        """
         cdef uint64_t key = key_of(i, j)
         cdef int64_t at = probe(self, key)
         if self.meetings[at].key != key:
@@ -47,7 +50,7 @@ cdef class PairTable:
         return &self.meetings[at]
 
     cdef int grow(self, const uint8_t *gone, int32_t *lead) except -1 with gil:
-        """Drop the pairs of eliminated arms, and make space for as many again as are left."""
+        """Drop the pairs of eliminated arms, and allocate a table with four slots per remaining pair."""
         cdef meeting_t *old = self.meetings
         cdef int64_t n = self.size, left = 0, k
         cdef int i, j, ahead
@@ -70,7 +73,7 @@ cdef class PairTable:
         return 0
 
     cdef int leads(self, int32_t *lead) except -1:
-        """Add the pairs won less the pairs lost of each arm, of those that are not forgotten."""
+        """Add the pairs won minus the pairs lost of each arm, over all entries of the table."""
         cdef int64_t k
         cdef int ahead
         for k in range(self.size):
@@ -81,7 +84,7 @@ cdef class PairTable:
         return 0
 
     def table(self):
-        """All meetings by arms, in their order: rows of lower arm, higher arm, wins of the lower, wins of the higher."""
+        """All entries, sorted by arms: rows of lower arm, higher arm, wins of the lower, wins of the higher."""
         cdef cnp.ndarray table = np.empty((self.used, 4), np.int64)
         cdef int64_t *row = <int64_t *>cnp.PyArray_DATA(table)
         cdef int64_t k
@@ -93,7 +96,7 @@ cdef class PairTable:
         return table[np.lexsort((table[:, 1], table[:, 0]))]
 
     def load(self, table):
-        """Load a table that was checked."""
+        """Load a table of a snapshot, which must be checked before."""
         cdef cnp.ndarray rows = np.ascontiguousarray(table, np.int64)
         cdef const int64_t *row = <const int64_t *>cnp.PyArray_DATA(rows)
         cdef meeting_t *meeting

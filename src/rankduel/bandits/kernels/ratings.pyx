@@ -1,4 +1,4 @@
-"""Ratings with uncertainty, updated by a Kalman filter, as CertifiedSparring predicts duels with them."""
+"""Ratings with uncertainty, updated by a Kalman filter. CertifiedSparring predicts duels with them."""
 
 import numpy as np
 
@@ -9,15 +9,15 @@ from rankduel.bandits.snapshot_checks import MAX_DUELS, Values
 
 cnp.import_array()
 
-cdef double PRIOR_DEVIATION = 0.01, PRIOR_DUELS = 50  # of pairs from the prediction, squared; the weight of that prior
+cdef double PRIOR_DEVIATION = 0.01, PRIOR_DUELS = 50  # prior of the mean squared deviation of pairs, and its weight
 cdef double MIN_TRUST_DUELS = 1, MAX_TRUST_DUELS = 2000
-cdef double MODEL_VARIANCE = 0.2  # of a rating, because pairs deviate from the model, in units of 1 / trust
+cdef double MODEL_VARIANCE = 0.2  # additional variance of a rating, in units of 1 / trust
 
-RATING = np.dtype([("mean", "f8"), ("variance", "f8"), ("grudge", "f8"), ("nemesis", "i8")])  # names as snapshots have them
+RATING = np.dtype([("mean", "f8"), ("variance", "f8"), ("grudge", "f8"), ("nemesis", "i8")])  # the names in snapshots
 
 
 cdef class Ratings:
-    """A rating per arm, 0 with variance 1 at first. Its arrays are state of the bandit that owns it."""
+    """One rating per arm, initially 0 with variance 1. The bandit that owns it stores the arrays."""
 
     def __init__(self, n_arms):
         self.arrays = {"rated": np.zeros(n_arms, RATING), "spread": np.zeros(2)}
@@ -25,25 +25,25 @@ cdef class Ratings:
         self.bind_arrays()
 
     def bind_arrays(self):
-        """Point to the arrays, after they were replaced or loaded."""
+        """Update the pointers after the arrays were replaced or loaded."""
         self.arms = <rating_t *>cnp.PyArray_DATA(self.arrays["rated"])
         self.deviation = <double *>cnp.PyArray_DATA(self.arrays["spread"])
         self.set_trust()
 
     cdef void set_trust(self) noexcept nogil:
-        """Trust predictions as much as pairs have followed them: Beta(2 trust p, 2 trust (1 - p)) deviates as pairs do."""
+        """Set the weight of predictions so that Beta(2 trust p, 2 trust (1 - p)) deviates as much as pairs did."""
         cdef double deviation = (self.deviation[0] + PRIOR_DEVIATION * PRIOR_DUELS) / (self.deviation[1] + PRIOR_DUELS)
         self.trust = smaller(larger(0.125 / larger(deviation, 1e-6) - 0.5, MIN_TRUST_DUELS), MAX_TRUST_DUELS)
         self.model_variance = MODEL_VARIANCE / self.trust
 
     cdef void record_deviation(self, double won, double lost, double expected) noexcept nogil:
-        """Compare the record of a pair, before one more win, with the prediction."""
+        """Compare the record of a pair, before its next win is counted, with the prediction."""
         self.deviation[0] += (won - (won + lost) * expected) * (1 - expected)  # its mean is n (p - expected)^2
         self.deviation[1] += won + lost
         self.set_trust()
 
     def snapshot_rules(self, bandit, stored):
-        """What the arrays of a snapshot must be."""
+        """Yield the snapshot rules for the arrays."""
         rated = self.arrays["rated"]
         yield "rated.mean", rated["mean"], Values(-1e9, 1e9)
         yield "rated.variance", rated["variance"], Values(0, 1)

@@ -1,4 +1,4 @@
-# Two samples for each slot, in trees of maxima: each node is a cache line with the best of eight.
+# Two samples per slot, in trees of maxima with eight children per node: eight samples fill a cache line.
 
 cdef extern from *:
     """
@@ -27,31 +27,34 @@ cdef extern from *:
         return bits;
     }
     """
-    void prefetch "rankduel_prefetch"(const void *address) noexcept nogil  # it will be needed soon
-    int lowest_bit "rankduel_lowest_bit"(int bits) noexcept nogil  # of some that are set
-    int reach "rankduel_reach"(const double *line, double value) noexcept nogil  # a bit for each that is as large
+    void prefetch "rankduel_prefetch"(const void *address) noexcept nogil  # hint to load it into the cache
+    int lowest_bit "rankduel_lowest_bit"(int bits) noexcept nogil  # index of the lowest set bit. Some bit must be set
+    int reach "rankduel_reach"(const double *line, double value) noexcept nogil  # bit k is line[k] >= value
 
 cdef enum:
     BITS = 3
     WIDTH = 1 << BITS
-    MAX_LEVELS = 11  # levels: 8^11 > 2^31
+    MAX_LEVELS = 11  # enough, because 8^11 > 2^31
 
 cdef double NO_SAMPLE  # the sample of a free slot
 
 cdef struct block_t:
-    double of[2][WIDTH]  # first samples and second samples of eight neighbours
+    double of[2][WIDTH]  # first and second samples of eight neighbours
 
 
 cdef class SampleTrees:
-    cdef block_t *levels[MAX_LEVELS]  # the slots, the best of each eight, the best of each eight of these, ...
-    cdef int n_levels  # the last one has a single block
+    cdef block_t *levels[MAX_LEVELS]  # level 0: the slots. Level k: the maxima of each eight of level k - 1
+    cdef int n_levels  # the last level has a single block
     cdef object _memory
 
 
-# Here, and not in the class, so that the compiler inlines them into the kernel that uses them.
+# Functions instead of methods, so that the compiler inlines them into the kernel that uses them.
 
 cdef inline void put(SampleTrees samples, int which, int slot, double value) noexcept nogil:
-    """A new sample, up to where it makes no difference. Only where the best of eight has fallen are the eight compared."""
+    """Set a sample and update the maxima above it, until one does not change.
+
+    The eight children of a node are compared only if their old maximum has decreased.
+    """
     cdef int level, place = slot
     cdef double *line = samples.levels[0][place >> BITS].of[which]
     cdef double *top = &line[place & (WIDTH - 1)]
@@ -74,7 +77,7 @@ cdef inline int best(SampleTrees samples, int which) noexcept nogil:
 
 
 cdef inline int best_but(SampleTrees samples, int which, int slot) noexcept nogil:
-    """The slot with the largest sample but for one slot."""
+    """The slot with the largest sample, other than the given slot."""
     cdef int level, k, place = slot, best_level = 0, best_place = best(samples, which)
     cdef double value = NO_SAMPLE
     cdef const double *line
@@ -90,7 +93,7 @@ cdef inline int best_but(SampleTrees samples, int which, int slot) noexcept nogi
 
 
 cdef inline int below_place(SampleTrees samples, int which, int level, int place, double value) noexcept nogil:
-    """The slot below a place of a level that has the sample which made it there."""
+    """Descend from a node to the slot below it that has its maximum, `value`."""
     while level > 0:
         level -= 1
         place = (place << BITS) + where(samples.levels[level][place].of[which], value)
@@ -102,10 +105,10 @@ cdef inline double get(SampleTrees samples, int which, int slot) noexcept nogil:
 
 
 cdef inline void prefetch_slot(SampleTrees samples, int slot) noexcept nogil:
-    """Prefetch a slot's samples, and the nodes they are compared with."""
+    """Prefetch the samples of a slot and the nodes above them."""
     prefetch(&samples.levels[0][slot >> BITS].of[0])
     prefetch(&samples.levels[0][slot >> BITS].of[1])
-    if samples.n_levels > 3:  # the upper levels are near anyway
+    if samples.n_levels > 3:  # the upper levels stay in the cache
         prefetch(&samples.levels[1][slot >> 2 * BITS].of[0])
         prefetch(&samples.levels[1][slot >> 2 * BITS].of[1])
 
@@ -126,5 +129,5 @@ cdef inline double largest(const double *line) noexcept nogil:
 
 
 cdef inline int where(const double *line, double value) noexcept nogil:
-    """Where in a line its largest value is; the first where several are. Bits, for a processor cannot guess the place."""
+    """The first index of the largest value of a line. Without branches, which would be mispredicted."""
     return lowest_bit(reach(line, value) | 1 << (WIDTH - 1))

@@ -1,4 +1,4 @@
-# A tournament of samples, as DTS plays it: which candidate wins most of its pairs, where each theta_ij is drawn once.
+# The sampled tournament of DTS: draw each theta_ij once, and find the candidate that wins the most pairs.
 
 cimport cython
 from libc.stdint cimport uint64_t
@@ -11,15 +11,15 @@ from rankduel.bandits.kernels.pair_posterior cimport versus_t
 @cython.final
 cdef class SampledTournament:
     cdef int n_arms
-    cdef int n_words  # of bits, one of each arm
-    cdef int n_weights  # of a tally
-    cdef const versus_t *pairs  # pairs[j, i]: what is known of i against j; owned by the bandit
-    cdef coins_t *coins  # coins[i, w]: whether theta_ij > 1/2, for the 64 opponents j of word w. Made from the pairs,
-    cdef uint64_t *later  # as are their later places,
-    cdef uint64_t *present  # and the arms that are not out
-    cdef uint64_t *unmet  # scratch: bit q of unmet[v, w] if q, of word w, has not met the arms of word v
-    cdef tally_t *beaten  # scratch: how many rows have beaten each arm, word by word
-    cdef int *n_rows  # scratch: that have met the arms of each word
+    cdef int n_words  # 64-bit words of a bit set of all arms
+    cdef int n_weights  # binary digits of a tally
+    cdef const versus_t *pairs  # pairs[j, i]: record of i against j, owned by the bandit
+    cdef coins_t *coins  # coins[i, w]: coins for theta_ij > 1/2, for the 64 opponents j of word w. Derived from `pairs`
+    cdef uint64_t *later  # the later digits of the same coins
+    cdef uint64_t *present  # bit set of the arms that are not eliminated
+    cdef uint64_t *unmet  # scratch: bit q of unmet[v, w] is set if arm q of word w has not met the arms of word v
+    cdef tally_t *beaten  # scratch: for each arm, the number of rows that have beaten it
+    cdef int *n_rows  # scratch: for each word, the number of rows that have met its arms
 
     cdef void update(self, int i, int j) noexcept nogil
     cdef void remove(self, int arm) noexcept nogil

@@ -1,4 +1,4 @@
-"""The tournament of samples of Double Thompson Sampling, drawn in words of 64 opponents (`coin_words.pxd`)."""
+"""The sampled tournament of Double Thompson Sampling, drawn in words of 64 opponents (`coin_words.pxd`)."""
 
 cimport cython
 from libc.stdlib cimport calloc, free, malloc
@@ -10,7 +10,7 @@ from rankduel.randomness.draws cimport best_t, consider
 
 @cython.final
 cdef class SampledTournament:
-    """Of arms that have not met: even chances. Nothing of it is state: it follows from the pairs and from who is out."""
+    """Starts with probability 1/2 for all pairs. Not stored in snapshots: it is derived from pairs and eliminations."""
 
     def __cinit__(self, int n_arms):
         cdef int n_words = (n_arms + 63) // 64, i, w
@@ -28,7 +28,7 @@ cdef class SampledTournament:
             raise MemoryError
         for i in range(n_arms):
             self.present[i // 64] |= bit(i)
-        for i in range(n_arms):  # as `update` would for even chances, but for an arm and itself
+        for i in range(n_arms):  # the same as `update` for probability 1/2, except for an arm and itself
             for w in range(n_words):
                 self.coins[<size_t>i * n_words + w].first = self.present[w]
             self.coins[<size_t>i * n_words + i // 64].first &= ~bit(i)
@@ -42,24 +42,24 @@ cdef class SampledTournament:
         free(self.n_rows)
 
     cdef void update(self, int i, int j) noexcept nogil:
-        """Take over what is now known of i against j."""
+        """Update the coin of i against j after their record has changed."""
         cdef size_t iw = <size_t>i * self.n_words + j // 64
         set_coin(
             &self.coins[iw], self.later + iw * LATER, bit(j), self.pairs[<size_t>j * self.n_arms + i].above_half
         )
 
     cdef void remove(self, int arm) noexcept nogil:
-        """An arm that is out: nobody meets it any more."""
+        """Remove an eliminated arm from the tournament."""
         self.present[arm // 64] &= ~bit(arm)
 
     cdef int play(
         self, bitgen_t *rng, const int *candidates, int n_candidates, int n_alive, int known, const uint64_t *upsets
     ) noexcept nogil:
-        """The candidate that wins most of its pairs, ties broken at random.
+        """The candidate that wins the most pairs, ties broken at random.
 
-        A row of the tournament is drawn in words of 64 opponents, and only as far as its arm can still come first.
-        Two candidates share one draw: a pair that the row of an earlier one has decided is not drawn again. The row of
-        the arm `known`, -1 for none, is known: all but the `upsets` have lost to it.
+        A row of the tournament is drawn in words of 64 opponents, and only while its arm can still win. Two candidates
+        share one draw: a pair that an earlier row has decided is not drawn again. The row of the arm `known` (-1 for
+        none) is given: it beats all arms except the `upsets`.
         """
         cdef int n_words = self.n_words, r, i, own, k, w, v, score, best_score = 0
         cdef uint64_t unmet, won
@@ -73,11 +73,11 @@ cdef class SampledTournament:
         for r in range(n_candidates):
             i = candidates[r]
             own = w = i // 64
-            # The wins that are left to it; one goes for itself.
+            # An upper bound of its wins. The word with its own bit subtracts one for the arm itself.
             score = n_alive - tally_of(self.beaten + own * self.n_weights, self.n_rows[own], i)
             k = 0
             while k < n_words and score >= best_score:
-                if (unmet := self.unmet[own * n_words + w]) != 0:  # else they have all met it
+                if (unmet := self.unmet[own * n_words + w]) != 0:  # otherwise all of them have met it
                     won = self.beats(rng, i, w, unmet, known, upsets)
                     score -= ones(unmet & ~won)
                     tally_add(self.beaten + w * self.n_weights, self.n_rows[w], won)
@@ -93,7 +93,7 @@ cdef class SampledTournament:
     cdef inline uint64_t beats(
         self, bitgen_t *rng, int i, int w, uint64_t wanted, int known, const uint64_t *upsets
     ) noexcept nogil:
-        """The arms j of a word with a sampled theta_ij > 1/2, right for the wanted ones."""
+        """The arms j of a word with sampled theta_ij > 1/2. Only the wanted bits are valid."""
         cdef size_t iw = <size_t>i * self.n_words + w
         cdef const double *chances = &self.pairs[<size_t>(64 * w) * self.n_arms + i].above_half
         cdef size_t stride = self.n_arms * (sizeof(versus_t) // sizeof(double))

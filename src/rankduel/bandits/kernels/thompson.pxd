@@ -1,27 +1,27 @@
-# Beta posteriors of arms, one each, drawn all at once: which arm's draw is the largest?
+# Thompson sampling with one Beta posterior per arm: find the arm with the largest draw without drawing all arms.
 
 from libc.stdint cimport int64_t
 from numpy.random cimport bitgen_t
 
 cdef struct posterior_t:
-    double a, b  # successes + 1, failures + 1; whole numbers
+    double a, b  # successes + 1 and failures + 1, whole numbers
 
 
 cdef class Thompson:
     cdef readonly dict arrays
     cdef int n, size
-    cdef bint spare  # the level is such that a draw without the strongest arm is cheap, too
-    cdef double aim
+    cdef bint spare  # place the level so that a draw without the strongest arm (`draw_but`) is cheap too
+    cdef double aim  # target of `reach`
     cdef posterior_t *arms
     cdef double *level
-    cdef double *tree  # of rates, at which arms are drawn above the level; 0 for the sure ones
-    cdef double *weights  # -log of the chance to be drawn below it, for the sure ones; else 0, or REMOVED
-    cdef int64_t *sure
+    cdef double *tree  # sum tree of the rates at which arms arrive above the level, 0 for sure arms
+    cdef double *weights  # -log P(draw below the level) for sure arms, 0 for other arms, REMOVED for eliminated ones
+    cdef int64_t *sure  # the sure arms, which are drawn every time
     cdef int64_t *n_sure
-    cdef int64_t *left  # arms that are not out
-    cdef int64_t *fitted
-    cdef int64_t *learnt
-    cdef int *events
+    cdef int64_t *left  # number of arms that are not eliminated
+    cdef int64_t *fitted  # 1 if the level is valid, 0 if it must be moved before the next draw
+    cdef int64_t *learnt  # number of results
+    cdef int *events  # scratch: the arms that arrive in one draw
 
     cdef int draw(self, bitgen_t *rng) noexcept nogil
     cdef int draw_but(self, bitgen_t *rng, int skip) noexcept nogil

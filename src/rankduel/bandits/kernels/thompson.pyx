@@ -1,15 +1,16 @@
-"""Thompson sampling over single arms, as Self-Sparring and Sparring use it.
+"""Thompson sampling over single arms, for SelfSparring and SparringThompson.
 
-Which of K draws is the largest is decided by the few that are above a level. That arm i's draw is one of them has a chance
-of at most p, the mass of a curve above its density (`randomness/beta.pxd`). These events come as arrivals, at the rate
--log(1 - p) (`randomness/arrivals.pxd`), from a tree of sums: to find them costs O(log K) each, however many arms there are.
-At an arrival a value is proposed from the curve, and kept with probability density / curve. Arms that are more likely
-above the level than not are few: these sure ones are drawn in full. Only where nothing is above the level, all the others
-are drawn, given that they are below.
+The largest of K draws is among the few draws above a level. The draw of arm i is above the level with probability at
+most p, the mass there of a curve that dominates its density (`randomness/beta.pxd`). These events are simulated as
+arrivals with the rate -log(1 - p) (`randomness/arrivals.pxd`). A sum tree of the rates finds each arrival in O(log K).
+At an arrival, a value is proposed from the curve and accepted with probability density / curve. The few arms that are
+above the level with a large probability, the sure arms, are drawn every time. If no draw is above the level, all other
+arms are drawn, conditional on being below it.
 
-The chance of that is about exp(-reach), where reach is the sum of all rates, and of -log P(below) of the sure ones. It
-is kept near `aim` = 1 + log K, so that both halves of the work cost about the same: a result changes the rate of one
-arm, and when reach has left its range, the level is moved. The level decides how much work is done, never the law.
+The probability of this last case is about exp(-reach). Here reach is the sum of all rates, plus -log P(below the level)
+of the sure arms. It is kept near `aim` = 1 + log K, so that both parts of the work cost about the same. A result
+changes the rate of one arm. When reach has left its range, the level is moved. The level affects the cost, and never
+the distribution of the result.
 """
 
 import numpy as np
@@ -26,14 +27,14 @@ from rankduel.randomness.sum_tree cimport tree_build, tree_change, tree_size
 
 cnp.import_array()
 
-cdef double REMOVED = -1  # as a weight: the arm is never drawn any more
-cdef double SURE_CHANCE = 0.6  # a chance from which on an arm is drawn in full
-cdef double MAX_BELOW_AIM = 1.5, MAX_ABOVE_AIM = 4  # than aim, before the level is moved
-cdef double MIN_LEVEL = 1e-9, MAX_LEVEL = 27  # -log(1 - level)
+cdef double REMOVED = -1  # the weight of an arm that is never drawn again
+cdef double SURE_CHANCE = 0.6  # an arm above the level with a larger probability is a sure arm
+cdef double MAX_BELOW_AIM = 1.5, MAX_ABOVE_AIM = 4  # the level is moved when reach is further from aim
+cdef double MIN_LEVEL = 1e-9, MAX_LEVEL = 27  # range of -log(1 - level)
 
 
 cdef class Thompson:
-    """One Beta(successes + 1, failures + 1) per arm. Its arrays are state: whoever owns it stores them."""
+    """One Beta(successes + 1, failures + 1) posterior per arm. The bandit that owns it stores the arrays."""
 
     def __init__(self, n_arms, *, spare=False):
         self.n, self.size, self.spare = n_arms, tree_size(n_arms), spare
@@ -66,7 +67,7 @@ cdef class Thompson:
         free(self.events)
 
     def snapshot_rules(self, bandit, stored):
-        """What the arrays of a snapshot must be."""
+        """Yield the snapshot rules for the arrays."""
         arrays, n, size = self.arrays, self.n, self.size
         yield "arms", arrays["arms"], Values(1, MAX_DUELS, whole=True)
         yield "level", arrays["level"], Values(1e-300, 1 - 2.0**-53)
@@ -87,7 +88,7 @@ cdef class Thompson:
         yield from tree_rules("tree", tree, self.rates() if self.fitted[0] else tree[size:size + n], close=1e-6)
 
     def rates(self):
-        """At which each arm arrives above the level, by what is known of it."""
+        """The rate at which each arm arrives above the level, computed from its posterior."""
         cdef cnp.ndarray rates = np.zeros(self.n)
         cdef double *rate = <double *>cnp.PyArray_DATA(rates)
         cdef int i
@@ -102,11 +103,11 @@ cdef class Thompson:
         return self.arrays["arms"][:, 0] / self.arrays["arms"].sum(1)
 
     cdef int draw(self, bitgen_t *rng) noexcept nogil:
-        """Draw all arms; the one with the largest draw."""
+        """The arm with the largest draw."""
         return self.draw_but(rng, -1)
 
     cdef int draw_but(self, bitgen_t *rng, int skip) noexcept nogil:
-        """The same without one arm."""
+        """The arm with the largest draw among all arms except `skip`."""
         cdef double best = -1, value, wait
         cdef int chosen = -1, k, arm, n_events
         if not self.fitted[0]:
@@ -128,7 +129,7 @@ cdef class Thompson:
         return chosen if best > self.level[0] else self.draw_below(rng, best, chosen, skip)
 
     cdef int draw_below(self, bitgen_t *rng, double best, int chosen, int skip) noexcept nogil:
-        """The largest where all are below the level, and `best` is the value of the largest of the sure ones."""
+        """The arm with the largest draw, given that all are below the level. `best` is the largest sure draw."""
         cdef double value
         cdef int i
         for i in range(self.n):
@@ -151,12 +152,12 @@ cdef class Thompson:
             self.update_rate(arm)
 
     cdef void learn_self(self, int arm) noexcept nogil:
-        """An arm that meets itself: a win and a loss."""
+        """Learn from a duel of an arm with itself: a win and a loss."""
         self.learn(arm, True)
         self.learn(arm, False)
 
     cdef void remove(self, int arm) noexcept nogil:
-        """It is never drawn again."""
+        """Never draw an arm again."""
         self.unlist(arm)
         self.weights[arm] = REMOVED
         self.left[0] -= 1
@@ -164,9 +165,10 @@ cdef class Thompson:
             self.update_rate(arm)
 
     cdef void update_rate(self, int arm) noexcept nogil:
-        """Update the rate of an arm after a result; the level is moved before the next draw if it no longer serves.
+        """Update the rate of an arm after a result. The level is moved before the next draw if reach left its range.
 
-        One of the sure ones may stay among them whatever becomes of it, and is looked at only now and then.
+        A sure arm may stay sure whatever its posterior becomes, because it is drawn exactly. So it is updated only
+        after every fourth result.
         """
         if self.weights[arm] > 0 and <int64_t>(self.arms[arm].a + self.arms[arm].b) % 4:
             return
@@ -174,7 +176,7 @@ cdef class Thompson:
         self.fitted[0] = self.aim - MAX_BELOW_AIM <= self.reach() <= self.aim + MAX_ABOVE_AIM
 
     cdef void fit(self) noexcept nogil:
-        """Move the level to where reach is about aim: Newton's method on log(reach), as a function of -log(1 - level)."""
+        """Move the level until reach is about aim: Newton's method on log(reach), as a function of -log(1 - level)."""
         cdef double v = -log1p(-self.level[0]), low = MIN_LEVEL, high = MAX_LEVEL, reach, fall
         cdef int step
         self.fitted[0] = 1
@@ -196,7 +198,7 @@ cdef class Thompson:
                 v = (low + high) / 2
 
     cdef void rebuild(self) noexcept nogil:
-        """Compute the rates of all arms at the level, and the sums of the tree."""
+        """Compute the rates of all arms for the current level, and rebuild the tree."""
         cdef int i
         self.n_sure[0] = 0
         for i in range(self.n):
@@ -206,7 +208,7 @@ cdef class Thompson:
         tree_build(self.tree, self.size)
 
     cdef double rate(self, int arm) noexcept nogil:
-        """At which an arm arrives above the level: 0 if it is out, or one of the sure ones, in whose list it is then."""
+        """The rate at which an arm arrives above the level, 0 if it is eliminated or sure. Updates the sure arms."""
         cdef const posterior_t *x = &self.arms[arm]
         cdef double chance
         if self.weights[arm] == REMOVED:
@@ -225,7 +227,7 @@ cdef class Thompson:
         return arrival_rate(chance)
 
     cdef void unlist(self, int arm) noexcept nogil:
-        """It is not, or no longer, one of the sure ones."""
+        """Remove an arm from the list of sure arms, if it is there."""
         cdef int64_t k
         for k in range(self.n_sure[0]):
             if self.sure[k] == arm:
@@ -234,7 +236,7 @@ cdef class Thompson:
                 return
 
     cdef int strongest(self) noexcept nogil:
-        """Of the sure ones, that without which the level must serve; -1: none."""
+        """The sure arm without which draws must be cheap too (see `spare`), or -1."""
         cdef int best = -1
         cdef int64_t k
         if self.spare and self.left[0] > 1:
@@ -244,7 +246,7 @@ cdef class Thompson:
         return best
 
     cdef double reach(self) noexcept nogil:
-        """About -log of the chance that no draw is above the level."""
+        """-log of the probability that no draw is above the level, approximately."""
         cdef double total = self.tree[1]
         cdef int but = self.strongest()
         cdef int64_t k
@@ -254,7 +256,7 @@ cdef class Thompson:
         return total
 
     cdef double fall(self) noexcept nogil:
-        """Minus the derivative of reach by -log(1 - level), about."""
+        """The negative derivative of reach with respect to -log(1 - level), approximately."""
         cdef double level = self.level[0], odds = (1 - level) / level, total = 0
         cdef int but = self.strongest(), i
         for i in range(self.n):

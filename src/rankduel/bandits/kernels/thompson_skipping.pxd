@@ -1,4 +1,4 @@
-# Thompson sampling over single arms that skips draws whose winner is known.
+# Thompson sampling over single arms that skips draws that the leader wins for sure.
 
 from libc.stdint cimport int64_t
 from numpy.random cimport bitgen_t
@@ -7,8 +7,8 @@ from rankduel.bandits.kernels.thompson cimport Thompson
 
 
 cdef class SkippingThompson(Thompson):
-    cdef double *skip_state  # "calm" in snapshots: [the time until the next event, what the leader's a + b may grow to]
-    cdef int64_t *leader  # -1 while nothing is sure
+    cdef double *skip_state  # "calm" in snapshots: [time until the next event, largest valid a + b of the leader]
+    cdef int64_t *leader  # -1 if there is none
 
     cdef int draw(self, bitgen_t *rng) noexcept nogil
     cdef void learn_self(self, int arm) noexcept nogil

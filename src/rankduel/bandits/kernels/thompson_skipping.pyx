@@ -1,13 +1,14 @@
-"""Thompson sampling over single arms that skips draws whose winner is known, as Self-Sparring uses it.
+"""Thompson sampling over single arms that skips draws that the leader wins for sure, for SelfSparring.
 
-Late in a run one arm, the leader, wins nearly every draw, for a level lies between its posterior and the others'. A draw
-is uneventful if no other arm comes above that level and the leader not below it; then the leader wins, whatever the
-values are. So the tree of rates (`thompson.pyx`) is laid at that level, with the leader's rate to be below it. The time to the
-next arrival is kept, and the draws until then cost nothing. At an arrival the value is proposed from the curve and kept
-with probability density / curve, so that the law is that of plain draws.
+Late in a run one arm, the leader, wins nearly every draw, because a level separates its posterior from the others. If
+no other arm draws above that level and the leader does not draw below it, the leader wins, and the values do not
+matter. The tree of rates (`thompson.pyx`) is therefore built for that level, with the rate at which the leader draws
+below it. The time until the next arrival is stored, and draws until then cost nothing. At an arrival, the value is
+proposed from the curve and accepted with probability density / curve, so that the distribution is exactly that of plain
+draws.
 
-The leader meets itself meanwhile, and adds a win and a loss each time. The bound on its chance to be below the level holds
-for all posteriors that it comes through until its a + b has grown by a thirty-second.
+Meanwhile the leader meets itself, and gets a win and a loss each time. The bound on its probability to draw below the
+level holds for all posteriors until its a + b has grown by 1/32.
 """
 
 import numpy as np
@@ -25,16 +26,16 @@ from rankduel.randomness.sum_tree cimport tree_build, tree_change
 cnp.import_array()
 
 cdef enum:
-    WAIT = 0  # -1: to be drawn
+    WAIT = 0  # -1 if it must be drawn
     UNTIL = 1
 
-cdef double LEVEL_DEVIATIONS = 4  # from the leader down to the level
-cdef double MAX_EVENTS_TO_START = 0.5, MAX_EVENTS_TO_CONTINUE = 1  # per draw, to begin and to go on with skipping
-cdef int RESULTS_BETWEEN_ATTEMPTS = 512  # to find a leader
+cdef double LEVEL_DEVIATIONS = 4  # standard deviations from the leader's mean down to the level
+cdef double MAX_EVENTS_TO_START = 0.5, MAX_EVENTS_TO_CONTINUE = 1  # expected events per draw, to start or continue
+cdef int RESULTS_BETWEEN_ATTEMPTS = 512  # results between two attempts to find a leader
 
 
 cdef class SkippingThompson(Thompson):
-    """The same posteriors and the same law. An arm that meets itself is told by `learn_self`."""
+    """Has the distribution of `Thompson`. Report a duel of an arm with itself by `learn_self`."""
 
     def __init__(self, n_arms):
         super().__init__(n_arms)
@@ -43,7 +44,7 @@ cdef class SkippingThompson(Thompson):
         self.leader = <int64_t *>cnp.PyArray_DATA(self.arrays["leader"])
 
     def snapshot_rules(self, bandit, stored):
-        """And with a leader, the level is such that it is hardly ever below."""
+        """Yield the snapshot rules. If there is a leader, it must be below the level with small probability."""
         arrays, leader = self.arrays, self.arrays["leader"]
         yield "leader", leader, Values(-1, self.n - 1)
         yield "calm", arrays["calm"][WAIT], Values(0, INFINITY, markers=(-1,))
@@ -56,7 +57,10 @@ cdef class SkippingThompson(Thompson):
                 yield "level, as the leader's chance to be below it,", self.chance_below(), Values(0, 0.6)
 
     def rates(self):
-        """As there; or of the events, where there is a leader. Its own is of a posterior that it has had before."""
+        """The rates of `Thompson`, or with a leader the rates of the events.
+
+        The leader's own rate is taken from the tree, because it was computed from an earlier posterior.
+        """
         cdef int i
         if self.leader[0] < 0:
             return Thompson.rates(self)
@@ -77,7 +81,7 @@ cdef class SkippingThompson(Thompson):
         return <int>self.leader[0]
 
     cdef void learn_self(self, int arm) noexcept nogil:
-        """A win and a loss: the leader's do not change what is known of the draws to come."""
+        """Learn from a duel of an arm with itself. For the leader, the rates stay valid up to `UNTIL`."""
         cdef posterior_t *x = &self.arms[arm]
         if arm != self.leader[0] or not self.fitted[0] or x.a + x.b + 2 > self.skip_state[UNTIL]:
             self.learn(arm, True)
@@ -103,7 +107,7 @@ cdef class SkippingThompson(Thompson):
         self.fitted[0] = chance <= 0.5 and self.tree[1] <= MAX_EVENTS_TO_CONTINUE and x.a + x.b <= self.skip_state[UNTIL]
 
     cdef void fit(self) noexcept nogil:
-        """Lay the tree at the level if there is a leader still, or look for one, or do without."""
+        """Rebuild the tree for the leader if it still qualifies. Otherwise fit a level, and look for a new leader."""
         cdef const posterior_t *x = &self.arms[max(self.leader[0], 0)]
         if self.leader[0] >= 0 and x.a + x.b <= self.skip_state[UNTIL] and self.build_skip_tree(MAX_EVENTS_TO_CONTINUE):
             return
@@ -113,9 +117,9 @@ cdef class SkippingThompson(Thompson):
             self.try_leader()
 
     cdef void try_leader(self) noexcept nogil:
-        """The one arm that is sure may be a leader, with a level farther below it; else all stays as it is."""
+        """Make the only sure arm the leader, with a lower level. If events are too frequent, restore the old level."""
         cdef const posterior_t *x = &self.arms[self.sure[0]]
-        cdef double before = self.level[0], a = x.a, b = x.b, more = (a + b) / 64  # wins, and as many losses, to come
+        cdef double before = self.level[0], a = x.a, b = x.b, more = (a + b) / 64  # future wins, and as many losses
         self.leader[0] = self.sure[0]
         self.skip_state[UNTIL] = a + b + 2 * more
         self.level[0] = fmin(
@@ -128,13 +132,13 @@ cdef class SkippingThompson(Thompson):
             self.rebuild()
 
     cdef double chance(self, int arm) noexcept nogil:
-        """At least that of an event: the leader below the level, or another arm above it."""
+        """An upper bound of the probability of an event: the leader below the level, or another arm above it."""
         if arm == self.leader[0]:
             return self.chance_below()
         return beta_chance_above(self.arms[arm].a, self.arms[arm].b, self.level[0])
 
     cdef bint build_skip_tree(self, double most) noexcept nogil:
-        """Compute all rates anew. False if events are too many."""
+        """Compute the rates of all events. Return false if events are too frequent."""
         cdef double chance
         cdef int i
         self.n_sure[0] = 0
@@ -150,11 +154,12 @@ cdef class SkippingThompson(Thompson):
         return self.tree[1] <= most
 
     cdef double chance_below(self) noexcept nogil:
-        """At least the chance that the leader comes below the level, whenever it has had n more wins and as many losses.
+        """An upper bound of the probability that the leader draws below the level, up to `UNTIL`.
 
-        With mode m and N = a + b - 2, the curve's mass is (1/2 + 1/2N) sqrt(slack) sqrt(2/pi) exp(-g^2 / 2) / g, where
-        g = (m - level) / width >= h = (m - level) sqrt(D N): as m goes to 1/2, slack falls, and D, the least bend of the
-        density on that side in units of N, grows; both are taken at n = 0. As a function of n,
+        It holds after any number n of additional wins and as many losses. With mode m and N = a + b - 2, the mass of
+        the curve is (1/2 + 1/2N) sqrt(slack) sqrt(2/pi) exp(-g^2 / 2) / g, where g = (m - level) / width is at least
+        h = (m - level) sqrt(D N). D is the smallest curvature of the log density on that side, in units of N. As m
+        moves towards 1/2, slack falls and D grows, so both are taken at n = 0. As a function of n,
         h = sqrt(D) (N (m - level) + n (1 - 2 level)) / sqrt(N + 2 n) is smallest at an end or where its slope is 0.
         """
         cdef const posterior_t *x = &self.arms[self.leader[0]]
@@ -175,7 +180,7 @@ cdef class SkippingThompson(Thompson):
         return (0.5 + 0.5 / n) * sqrt(wider) * 0.7978845608028654 * exp(-least * least / 2) / least
 
     cdef int decide(self, bitgen_t *rng) noexcept nogil:
-        """A draw in which something arrives: who wins it."""
+        """The winner of a draw in which at least one event arrives."""
         cdef int leader = <int>self.leader[0], n_events, k, arm, chosen = leader
         cdef double best = self.level[0], value
         cdef bint low = False
@@ -194,13 +199,16 @@ cdef class SkippingThompson(Thompson):
                 low = value > 0
         if chosen == leader or low:
             return chosen
-        while True:  # the leader, above the level
+        while True:  # draw the leader, conditional on being above the level
             value = random_beta(rng, self.arms[leader].a, self.arms[leader].b)
             if value >= self.level[0]:
                 return leader if value > best else chosen
 
     cdef double value_below(self, bitgen_t *rng) noexcept nogil:
-        """The value of the leader, which may be below the level; -1 if it is not. Seen in a mirror, it is above."""
+        """Propose a value of the leader below the level. Returns -1 if it is rejected.
+
+        1 - value has Beta(b, a), so that the code for values above a level applies.
+        """
         cdef int leader = <int>self.leader[0]
         cdef beta_t x
         cdef double z, value

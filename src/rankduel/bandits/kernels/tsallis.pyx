@@ -1,4 +1,4 @@
-"""Tsallis-INF over single arms, as one side of Sparring uses it."""
+"""Tsallis-INF over single arms, one side of SparringTsallisINF."""
 
 import numpy as np
 
@@ -12,11 +12,11 @@ from rankduel.randomness.draws cimport uniform
 cnp.import_array()
 
 cdef enum:
-    MAX_NEWTON_STEPS = 60  # of Newton's method, at most; from a warm start two or three are enough
+    MAX_NEWTON_STEPS = 60  # a limit only. From a warm start, two or three steps are enough
 
 
 cdef class Tsallis:
-    """An estimated loss per arm, 0 at first. Its arrays are state: whoever owns it stores them."""
+    """One estimated loss per arm, initially 0. The bandit that owns it stores the arrays."""
 
     def __init__(self, n_arms):
         self.n_arms = n_arms
@@ -31,12 +31,12 @@ cdef class Tsallis:
         free(self.weights)
 
     def snapshot_rules(self, bandit, stored):
-        """What the arrays of a snapshot must be."""
+        """Yield the snapshot rules for the arrays."""
         yield "losses", self.arrays["losses"], Values(0, 1e300)
         yield "shift", self.arrays["shift"], Values(-1e300, 1e300)
 
     cdef int draw(self, bitgen_t *rng, int64_t t, double *probability) noexcept nogil:
-        """An arm in proportion to its weight in duel t, and the chance that it had."""
+        """Draw an arm in proportion to its weight in duel t. Fills in its probability."""
         cdef double total = self.weigh(2 / sqrt(t)), left = uniform(rng) * total  # eta_t
         cdef int arm = 0
         while arm < self.n_arms - 1 and left >= self.weights[arm]:
@@ -49,10 +49,11 @@ cdef class Tsallis:
         self.losses[arm] += loss
 
     cdef double weigh(self, double eta) noexcept nogil:
-        """w_i = 4 / (eta (L_i - x))^2 with the x for which they sum up to 1; their sum, as far as rounding goes.
+        """Compute w_i = 4 / (eta (L_i - x))^2 with the x for which they sum to 1. Returns the sum, 1 up to rounding.
 
-        The sum is convex in x and grows. With x = min L - 2 / eta one weight is 1: this x is large enough, and from
-        there Newton's steps go down to the solution. A first step from below it jumps above.
+        The sum is convex and increasing in x. With x = min L - 2 / eta one weight is 1, so this x is at least the
+        solution, and Newton's method descends from there to it. If it starts below the solution, the first step
+        overshoots it.
         """
         cdef double low = self.losses[0], x, root, total = 0, slope
         cdef int i, step

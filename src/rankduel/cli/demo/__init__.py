@@ -1,4 +1,4 @@
-"""`rankduel demo`: `command`, the `service_process` it starts, its `simulated_users`, and the `scoreboard` it shows."""
+"""`rankduel demo`: the command, a service process, simulated users, and a scoreboard."""
 
 from rankduel.cli.demo.command import declare
 

@@ -25,11 +25,11 @@ from rankduel.datasets import synthetic
 __all__ = ["declare"]
 
 _DESCRIPTION = """\
-A live tournament in half a minute: a service on this machine, its dashboard, and users who search and click.
+Run a live tournament in half a minute, with a service on this machine, its dashboard, and simulated users.
 
-64 rankers of a synthetic web search meet on the pages of simulated users, over HTTP; some clicks come late, twice or
-never. Open the address in a browser and watch rankers drop out. It ends by itself when there is a decision, and leaves
-the report in DIR/decision.md and .json; the storage is a temporary file.
+64 rankers of a synthetic web search compete over HTTP, on pages that simulated users see. Some clicks arrive late,
+twice or never. Open the address in your browser to watch the elimination. The demo ends with a decision and writes its
+report to DIR/decision.md and DIR/decision.json. The storage is a temporary file.
 """
 _EXAMPLES = """\
 examples:
@@ -49,25 +49,29 @@ def declare(add_parser: Callable[..., ArgumentParser]) -> None:
     """Add the command and its options."""
     parser = add_parser(
         "demo",
-        help="watch a live tournament: service, dashboard and users",
+        help="run a live tournament with service, dashboard and simulated users",
         description=_DESCRIPTION,
         epilog=_EXAMPLES,
         formatter_class=RawDescriptionHelpFormatter,
     )
     default = Path("results/demo")
-    parser.add_argument("--out", type=Path, default=default, metavar="DIR", help=f"for the report (default: {default})")
     parser.add_argument(
-        "--seed", type=whole(0), default=0, metavar="S", help="another seed, another tournament (default: 0)"
+        "--out", type=Path, default=default, metavar="DIR", help=f"folder for the report (default: {default})"
     )
-    parser.add_argument("--port", type=whole(0), default=0, metavar="N", help="of the service (default: any free one)")
-    parser.add_argument("--keep", action="store_true", help="leave the service running in the end, until Ctrl-C")
+    parser.add_argument(
+        "--seed", type=whole(0), default=0, metavar="S", help="random seed of rankers and users (default: 0)"
+    )
+    parser.add_argument(
+        "--port", type=whole(0), default=0, metavar="N", help="port of the service (default: any free port)"
+    )
+    parser.add_argument("--keep", action="store_true", help="keep the service running after the decision, until Ctrl-C")
     parser.set_defaults(run=partial(_demo, parser))
 
 
 def _demo(parser: ArgumentParser, options: Namespace) -> int:
     for module in ("httptools", "msgspec", "starlette", "uvicorn", "uvloop"):
         if find_spec(module) is None:
-            parser.error(f"no module {module!r}: the demo needs the extra `server`, pip install 'rankduel[server]'")
+            parser.error(f"no module {module!r}; the demo needs the extra `server`: pip install 'rankduel[server]'")
     for ending in (signal.SIGTERM, signal.SIGHUP):  # as Ctrl-C: the service is not left behind
         signal.signal(ending, signal.default_int_handler)
     out: Path = options.out
@@ -80,7 +84,7 @@ def _demo(parser: ArgumentParser, options: Namespace) -> int:
         print(f"report: {out / 'decision.md'} and {out / 'decision.json'}", flush=True)
         if options.keep:
             with suppress(KeyboardInterrupt):
-                print(f"dashboard: {service.address}/ until Ctrl-C", flush=True)
+                print(f"dashboard: {service.address}/ (press Ctrl-C to stop)", flush=True)
                 while True:
                     service.check()
                     sleep(_POLL_INTERVAL_SECONDS)
@@ -91,7 +95,9 @@ def _play(service: ServiceProcess, seed: int) -> Counters:
     """Let users search until there is a decision; return the client's counters."""
     qualities = _qualities(seed)
     names = [f"ranker-{number:02}" for number in range(1, len(qualities) + 1)]
-    in_use = names[int(np.argsort(qualities)[3 * len(names) // 4])]  # a good one, as they are
+    in_use = names[
+        int(np.argsort(qualities)[3 * len(names) // 4])
+    ]  # better than three quarters of the rankers, as in practice
     Tournament.create(
         _NAME,
         rankers=names,
@@ -102,7 +108,7 @@ def _play(service: ServiceProcess, seed: int) -> Counters:
         expires_after=EXPIRES_AFTER_SECONDS,
         seed=seed,
     ).close()
-    print(f"{len(names)} rankers meet on the pages of simulated users; {in_use} is the one in use.")
+    print(f"{len(names)} rankers compete on pages of simulated users. The baseline is {in_use}.")
     print(f"dashboard: {service.address}/", flush=True)
     collection = synthetic(_QUERIES, len(names), quality=qualities, tieness=np.zeros(len(names)), seed=seed)
     began, over = monotonic(), False
@@ -118,7 +124,7 @@ def _play(service: ServiceProcess, seed: int) -> Counters:
 
 
 def _qualities(seed: int) -> npt.NDArray[np.float64]:
-    """The truth, which only a simulation knows: one ranker is clearly the best, the others are of all kinds."""
+    """True qualities, known only in a simulation: one ranker is clearly the best, the others range from good to bad."""
     others = np.linspace(_SECOND, _WORST, _RANKERS - 1)
     return np.random.default_rng(seed).permutation(np.append(others, _BEST))
 
@@ -134,6 +140,6 @@ def _ending(report: dict[str, Any], counters: Counters, seed: int) -> str:
     return f"""
 {report["sentence"]}
 {report["promise"]}
-The truth, which only a simulation knows: the best is ranker-{best:02}.
-Users saw {counters.asks:,} pages. Clicks came twice for {counters.duplicate:,} of them, too late or never for {late:,};
-the service did not answer in time for {counters.asks - counters.answered:,}, which had the baseline."""
+In this simulation, the best ranker is known: it is ranker-{best:02}.
+Users saw {counters.asks:,} pages. Clicks arrived twice for {counters.duplicate:,} and too late or never for {late:,}.
+{counters.asks - counters.answered:,} pages showed the baseline because the service did not answer in time."""

@@ -15,19 +15,19 @@ _LINE_INTERVAL_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """State of the tournament after so many seconds."""
+    """State of the tournament at one time."""
 
-    seconds: float
+    seconds: float  # since the start
     rankers: int
     left: int
-    duels: int  # whose outcome was learnt
+    duels: int  # resolved
     champion: str
     harm: str  # in words
     over: bool
 
     @classmethod
     def of(cls, report: dict[str, Any], seconds: float) -> Self:
-        """From the service's report."""
+        """Create a score from the report of the service."""
         out = sum(line["state"] == "out" for line in report["rankers"])
         return cls(
             seconds=seconds,
@@ -47,7 +47,7 @@ def show_scores() -> Iterator[Callable[[Score], None]]:
     if console is None:
         yield _lines()
     else:
-        from rankduel.cli.demo.scoreboard_drawing import draw_scores  # noqa: PLC0415 - rich is there
+        from rankduel.cli.demo.scoreboard_drawing import draw_scores  # noqa: PLC0415 - rich is installed
 
         with draw_scores(console) as show:
             yield show
@@ -73,9 +73,9 @@ def _harm(harm: dict[str, Any] | None) -> str:
     """The harm to users, in words.
 
     >>> _harm({"against": "bm25", "per_page": -0.021, "pages": -12.0})
-    'pages 2.1 % better than those of bm25'
+    'pages 2.1 % better than with bm25'
     """
     if harm is None:
         return "harm not known yet"
     worse = "worse" if harm["per_page"] > 0 else "better"
-    return f"pages {abs(100 * harm['per_page']):.1f} % {worse} than those of {harm['against']}"
+    return f"pages {abs(100 * harm['per_page']):.1f} % {worse} than with {harm['against']}"

@@ -16,7 +16,7 @@ __all__ = ["draw_scores"]
 
 @contextmanager
 def draw_scores(console: Console) -> Iterator[Callable[[Score], None]]:
-    """Yield a function that replaces the last score by a new one."""
+    """Yield a function that redraws the scoreboard."""
     with Live(console=console, auto_refresh=False) as live:
 
         def show(score: Score) -> None:
@@ -26,7 +26,7 @@ def draw_scores(console: Console) -> Iterator[Callable[[Score], None]]:
 
 
 def _drawing(score: Score) -> Table:
-    """A bar of the rankers that are left, and the figures."""
+    """A bar of the rankers left, and the numbers below it."""
     left = Table.grid(padding=(0, 1))
     bar = ProgressBar(total=score.rankers, completed=score.left, width=40, complete_style="cyan")
     left.add_row(bar, Text(f"{score.left} of {score.rankers}"))

@@ -1,4 +1,4 @@
-"""Start and stop `rankduel serve` in a process of its own."""
+"""Run `rankduel serve` in a child process."""
 
 import json
 import re
@@ -23,11 +23,11 @@ class ServiceProcess:
 
     def __init__(self, process: "subprocess.Popen[bytes]", log: Path) -> None:
         self._process, self._log = process, log
-        self._opener = build_opener(ProxyHandler({}))  # it is on this machine: no proxy stands between
+        self._opener = build_opener(ProxyHandler({}))  # the service is on this machine: ignore proxy settings
         self.address = ""
 
     def wait(self) -> None:
-        """Wait until it listens."""
+        """Wait until the service listens."""
         due = monotonic() + _START_TIMEOUT_SECONDS
         while not self.address:
             for line in self._lines():
@@ -35,42 +35,42 @@ class ServiceProcess:
                     listening = json.loads(line)
                     self.address = f"http://{listening['host']}:{listening['port']}"
             if monotonic() > due:
-                raise ChildProcessError(f"the service does not listen after {_START_TIMEOUT_SECONDS:.0f} s")
+                raise ChildProcessError(f"the service did not start within {_START_TIMEOUT_SECONDS:.0f} s")
             self.check()
             sleep(0.02)
 
     def read(self, path: str) -> bytes:
-        """What it answers to a GET; ChildProcessError if it does not."""
+        """The body of the response to a GET; ChildProcessError if there is no response."""
         try:
             with self._opener.open(self.address + path, timeout=_ANSWER_TIMEOUT_SECONDS) as answer:
                 body: bytes = answer.read()
                 return body
         except (OSError, HTTPException) as error:
-            with suppress(subprocess.TimeoutExpired):  # a connection is cut before a process has ended
+            with suppress(subprocess.TimeoutExpired):  # the connection breaks before the process has ended
                 self._process.wait(1)
             self.check()
             raise ChildProcessError(f"the service does not answer: {error}") from None
 
     def check(self) -> None:
-        """Raise ChildProcessError if it has ended, and say what it said last."""
+        """Raise ChildProcessError, with the last log line, if the process has ended."""
         code = self._process.poll()
         if code is None:
             return
-        how = f"was killed by signal {-code}" if code < 0 else f"has ended with code {code}"
+        how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
         last = next((line for line in reversed(self._lines()) if not line.startswith("{")), "")
         raise ChildProcessError(f"the service {how}: {_reason(last)}" if last else f"the service {how}")
 
     def _lines(self) -> list[str]:
-        """Its log, as far as lines are whole."""
+        """The complete lines of its log."""
         return [line for line in self._log.read_text(errors="replace").splitlines(keepends=True) if line.endswith("\n")]
 
 
 @contextmanager
 def running_service(folder: Path, port: int) -> Iterator[ServiceProcess]:
-    """`rankduel serve` on a SQLite file in a folder. In the end it is gone, whatever happens.
+    """Run `rankduel serve` on a SQLite file in a folder, and stop it at the end of the `with` block.
 
-    It runs in that folder, so that no settings of the user's are taken for its own, and in a session of its own, so
-    that Ctrl-C on the terminal is for this program alone, which stops it.
+    It runs in that folder, so that it does not read your rankduel.toml, and in its own process session, so that Ctrl-C
+    on the terminal reaches only this program, which then stops the service.
     """
     log = folder / "service.log"
     command = [sys.executable, "-m", "rankduel", "serve", "--storage", "sqlite:///duels.db", "--port", str(port)]
@@ -91,7 +91,7 @@ def running_service(folder: Path, port: int) -> Iterator[ServiceProcess]:
 
 
 def _reason(line: str) -> str:
-    """The reason in an error message of a command.
+    """Extract the reason from an error message of a command.
 
     >>> _reason("rankduel serve: error: no such port (see rankduel serve --help)")
     'no such port'

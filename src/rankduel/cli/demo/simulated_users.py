@@ -1,4 +1,4 @@
-"""Simulated users of the demo: they search, see pages made of two rankers, and click."""
+"""Simulated users of the demo: they search, see interleaved pages, and click."""
 
 import heapq
 import threading
@@ -14,21 +14,21 @@ from rankduel.datasets import Collection
 
 __all__ = ["EXPIRES_AFTER_SECONDS", "SimulatedUsers"]
 
-EXPIRES_AFTER_SECONDS = 5.0  # of the tournament: outcomes that come later are not counted
+EXPIRES_AFTER_SECONDS = 5.0  # of the tournament: later outcomes are not counted
 _THREADS = 4
 _SEARCHES_PER_SECOND = 750.0  # if the machine is fast enough
 _USERS = 5_000
-_LATE_SHARE = 0.06  # the share of the pages whose clicks come late,
-_LOST_SHARE = 0.04  # or never,
-_DUPLICATE_SHARE = 0.03  # or twice
-_LATE_SECONDS = (1.0, 7.0)  # delay of late clicks: some come too late
+_LATE_SHARE = 0.06  # share of pages with late clicks,
+_LOST_SHARE = 0.04  # with no report of clicks,
+_DUPLICATE_SHARE = 0.03  # with clicks reported twice
+_LATE_SECONDS = (1.0, 7.0)  # delay of late clicks: some exceed the expiry
 _DOCUMENTS_PER_PAGE = 10
 
 Tell = Callable[[], object]
 
 
 class SimulatedUsers:
-    """Users of a search application, in some threads. Clicks come late, twice or never, as in real traffic."""
+    """Users of a search application, in threads. As in real traffic, clicks may arrive late, twice or never."""
 
     def __init__(self, client: Client, collection: Collection, rankers: list[str], seed: int) -> None:
         self._client, self._collection = client, collection
@@ -52,7 +52,7 @@ class SimulatedUsers:
 
     def _work(self, thread: int) -> None:
         random = np.random.default_rng([self._seed, thread])
-        late: list[tuple[float, int, Tell]] = []  # a heap: when, the number of the search, what
+        late: list[tuple[float, int, Tell]] = []  # a heap of (time, number of the search, report)
         count, due = 0, monotonic()
         while not self._ended.wait(due - monotonic()):
             count, due = count + 1, max(due, monotonic() - 0.1) + random.exponential(_THREADS / _SEARCHES_PER_SECOND)
@@ -68,7 +68,7 @@ class SimulatedUsers:
                 heapq.heappop(late)[2]()
 
     def _search(self, query_id: str, random: np.random.Generator) -> Tell:
-        """One search: show the page, and return a function that reports its clicks."""
+        """Show the page of one search, and return a function that reports its clicks."""
         query = int(random.integers(self._collection.n_queries))
         duel = self._client.ask(query_id, client_id=f"user-{random.integers(_USERS)}")
         page = duel.interleave(
@@ -82,6 +82,6 @@ class SimulatedUsers:
         return lambda: self._client.tell(duel, clicks=clicked)
 
     def _results(self, ranker: str, query: int) -> list[str]:
-        """What a ranker finds for a query: ids of documents, best first."""
+        """Results of a ranker for a query: document ids, best first."""
         found = self._collection.ranking(query, self._arms[ranker])[:_DOCUMENTS_PER_PAGE]
         return [f"document-{query}-{document}" for document in found.tolist()]

@@ -11,7 +11,7 @@ from rankduel.service.settings import ServiceSettings
 
 __all__ = ["SETTING_HELP", "CONFIG", "Config", "default_config_text", "read_config"]
 
-CONFIG = Path("rankduel.toml")  # where it is looked for
+CONFIG = Path("rankduel.toml")  # looked up in the working directory
 SETTING_HELP = {
     "storage": "where tournaments are kept: sqlite:///FILE, sqlite:////FULL/PATH or postgresql://...",
     "host": "the address to listen on; any address other than loopback needs an API key",
@@ -28,7 +28,7 @@ SETTING_HELP = {
     "connections": "maximum number of open connections",
     "connections_per_address": "open connections per address; raise it if a proxy on another machine is in front",
     "session": "lifetime of a dashboard session, in seconds",
-    "keep_alive": "seconds that an idle connection stays open; must be longer than that of your proxy",
+    "keep_alive": "seconds that an idle connection stays open; must exceed the keep-alive timeout of your proxy",
     "stop_within": "seconds for unfinished requests after SIGTERM",
     "access_log": "log a line for each request",
 }
@@ -43,7 +43,7 @@ class Config:
 
 
 def read_config(path: Path) -> Config:
-    """Read a settings file; a ValueError names the file, the setting, its value and what was expected."""
+    """Read a settings file; a ValueError names the file, the setting, its value and the expected values."""
     try:
         given = tomllib.loads(path.read_text())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -65,9 +65,9 @@ def read_config(path: Path) -> Config:
 
 
 def default_config_text(storage: str) -> str:
-    """The text of a new `rankduel.toml` with every setting; those with a default are comments."""
+    """The text of a new `rankduel.toml` with every setting. Settings that have a default are commented out."""
     lines = [
-        "# rankduel.toml: read by the commands that are run in this folder. A setting after a # has its default.",
+        "# rankduel.toml: settings of the commands that you run in this folder. Commented settings show defaults.",
         "",
         f"# {SETTING_HELP['storage']}",
         f"storage = {_toml(storage)}",
@@ -83,8 +83,8 @@ def _check_known(path: Path, given: Iterable[str], known: Iterable[str], before:
     for name in given:
         if name not in known:
             near = difflib.get_close_matches(name, list(known), 1, 0.5)
-            hint = f"did you mean {before}{near[0]}?" if near else f"expected some of {', '.join(known)}"
-            raise ValueError(f"{path}: unknown setting {before}{name}, {hint}")
+            hint = f"did you mean {before}{near[0]}?" if near else f"expected {', '.join(known)}"
+            raise ValueError(f"{path}: unknown setting {before}{name}; {hint}")
 
 
 def _default(name: str) -> Any:
@@ -107,7 +107,7 @@ def _expected(default: Any) -> tuple[str, Any]:
 
 
 def _toml(value: Any) -> str:
-    """A value as TOML has it.
+    """Format a value as TOML.
 
     >>> _toml(("a", "b")), _toml(True), _toml(0.5), _toml("text")
     ('["a", "b"]', 'true', '0.5', '"text"')

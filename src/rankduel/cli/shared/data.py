@@ -1,4 +1,4 @@
-"""DATA arguments: a collection from LETOR files, a fold's folder, TREC runs, or a synthetic one."""
+"""DATA arguments: load a collection from LETOR files, a fold's folder or TREC runs, or generate one."""
 
 import time
 from argparse import ArgumentParser, Namespace
@@ -19,44 +19,45 @@ from rankduel.spec import parse
 __all__ = ["DATA", "add_world_options", "load_world"]
 
 DATA = """\
-DATA is a LETOR or SVMlight file, several of them, or the folder of a fold (MSLR-WEB10K and 30K, Yahoo LTRC, Istella,
-MQ2007 and 2008 as they are distributed, gzipped or not): every feature is a ranker, or every trained model given by
---model (LightGBM text, XGBoost JSON). With --qrels, DATA are TREC run files. Without any file, "synthetic" or
-"synthetic(n_queries=500, n_rankers=50, seed=3)" makes a collection up.
+DATA is one or more LETOR or SVMlight files, or the folder of a fold, optionally gzipped. MSLR-WEB10K and 30K, Yahoo
+LTRC, Istella, MQ2007 and MQ2008 work as distributed. Every feature is a ranker. With --model, the trained models
+(LightGBM text, XGBoost JSON) are the rankers instead. With --qrels, DATA are TREC run files. Without files, use
+"synthetic" or "synthetic(n_queries=500, n_rankers=50, seed=3)" to generate a collection.
 """
 
 
 def add_world_options(parser: ArgumentParser) -> None:
     """Add the options of a search world."""
     option = parser.add_argument
-    option("data", metavar="DATA", nargs="+", help="files of a collection, or a fold's folder")
-    option("--part", default="train", metavar="NAME", help="of a folder: train, vali, test or all (default: train)")
-    option("--model", action="append", metavar="FILE", help="a trained model as a ranker, may be repeated")
-    option("--qrels", metavar="FILE", help="judgements: DATA are TREC runs, each a ranker")
+    option("data", metavar="DATA", nargs="+", help="files of a collection, or the folder of a fold")
+    option("--part", default="train", metavar="NAME", help="part of a fold: train, vali, test or all (default: train)")
+    option("--model", action="append", metavar="FILE", help="trained model to use as a ranker; may be repeated")
+    option("--qrels", metavar="FILE", help="relevance judgements for TREC runs; each run in DATA is a ranker")
     option(
         "--clicks",
         default="navigational",
         metavar="USER",
-        help=f"{', '.join(CLICKS)}, or a table of your own (default: navigational)",
+        help=f"click model: {', '.join(CLICKS)}, or your own table (default: navigational)",
     )
     option(
         "--interleaving",
         default="probabilistic",
         metavar="METHOD",
-        help=f"{', '.join(INTERLEAVINGS)} (default: probabilistic)",
+        help=f"interleaving method: {', '.join(INTERLEAVINGS)} (default: probabilistic)",
     )
     option(
         "--multileaving",
         default="team_draft",
         metavar="METHOD",
-        help=f"for bandits that play many rankers at once: {', '.join(MULTILEAVINGS)} (default: sosm)",
+        help=f"multileaving method, for bandits of many rankers: {', '.join(MULTILEAVINGS)} (default: team_draft)",
     )
-    option("--k", type=whole(1), default=10, metavar="K", help="documents on a page (default: 10)")
+    option("--k", type=whole(1), default=10, metavar="K", help="number of documents on a page (default: 10)")
     option(
         "--ties",
         choices=get_args(Ties),
         default="consistent",
-        help="the order of equal scores: drawn for each page, drawn again for the credit, or as in the file",
+        help="order of documents with equal scores: random per page, random again for the credit, or as in the file "
+        "(default: consistent)",
     )
 
 
@@ -86,11 +87,11 @@ def _load(options: Namespace) -> tuple[str, Collection]:
             make: Callable[..., Collection] = datasets.synthetic
             return first, make(**parse(first)[1])
         except TypeError as error:
-            raise ValueError(f"cannot make {first!r}: {error}") from None
+            raise ValueError(f"invalid DATA {first!r}: {error}") from None
     name = Path(first).resolve().name.partition(".")[0]
     if options.qrels is not None:
         if options.model:
-            raise ValueError("--model ranks documents by their features, and TREC runs have none")
+            raise ValueError("--model cannot be used with --qrels: models need features, and TREC runs have none")
         return name, datasets.load_trec(options.data, options.qrels)
     with show_progress() as show:
         return name, datasets.load_letor(options.data, part=options.part, models=options.model, watch=_watch(show))

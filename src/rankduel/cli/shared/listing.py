@@ -7,7 +7,7 @@ __all__ = ["entry"]
 
 
 def entry(name: str, docstring: str | None, options: Mapping[str, object]) -> str:
-    """The name with its options and their defaults, and a description: the first line of its docstring.
+    """Format a name with its options and defaults, and the first line of its docstring.
 
     >>> print(entry("RUCB", "Find the winner.", {"alpha": 0.51}))
     RUCB(alpha=0.51)

@@ -8,7 +8,7 @@ __all__ = ["count", "duration", "whole"]
 
 
 def whole(minimum: int) -> Callable[[str], int]:
-    """An argparse type: a whole number of at least `minimum`, 1e8 and 100_000 included.
+    """An argparse type: a whole number of at least `minimum`; accepts 1e8 and 100_000.
 
     >>> whole(1)("1e8")
     100000000
@@ -27,7 +27,7 @@ def whole(minimum: int) -> Callable[[str], int]:
 
 
 def count(number: float) -> str:
-    """A number in about three digits.
+    """Format a number with about three digits.
 
     >>> count(950), count(12_345), count(3_400_000), count(2.5e9)
     ('950', '12.3k', '3.4M', '2.5G')
@@ -39,7 +39,7 @@ def count(number: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A time in its two largest units.
+    """Format a time in its two largest units.
 
     >>> duration(8.2), duration(200), duration(7500)
     ('8 s', '3 min 20 s', '2 h 5 min')

@@ -13,7 +13,7 @@ from rankduel.lab import Progress
 __all__ = ["ProgressState", "describe_parts", "describe_runs", "show_progress"]
 
 _LINE_INTERVAL_SECONDS = 2.0  # at first
-_LINE_INTERVAL_SHARE = 0.05  # later, of the time so far: hours of work have some hundred lines
+_LINE_INTERVAL_SHARE = 0.05  # later, of the elapsed time: a run of hours prints some hundred lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ def show_progress() -> Iterator[Callable[[ProgressState], None]]:
     if console is None:
         yield _lines()
     else:
-        from rankduel.cli.shared.progress_bar import draw_progress  # noqa: PLC0415 - rich is there
+        from rankduel.cli.shared.progress_bar import draw_progress  # noqa: PLC0415 - rich is installed
 
         with draw_progress(console) as show:
             yield show

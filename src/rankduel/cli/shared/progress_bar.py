@@ -13,7 +13,7 @@ __all__ = ["draw_progress"]
 
 
 class _Bar(Progress):
-    """With a line below that says what is running, as far as the terminal is wide."""
+    """A progress bar with a line below for the running runs, cut at the width of the terminal."""
 
     running = ""
 

@@ -25,9 +25,10 @@ __all__ = [
 ]
 
 OUTPUT_HELP = """\
-The table, JSON or CSV goes to stdout, all else to stderr. Finished runs are kept in DIR/runs at once: after Ctrl-C,
-or with more runs or bandits, the same command computes only what is missing. All curves go to DIR/NAME-KEY.npz, and
-their plot to DIR/NAME-KEY.png and .svg. The numbers depend on the seed, not on the number of jobs.
+The table, JSON or CSV goes to stdout, messages go to stderr. Finished runs are stored in DIR/runs at once. After
+Ctrl-C, or with more runs or bandits, the same command computes only the missing ones. Curves are saved to
+DIR/NAME-KEY.npz, and their plot to DIR/NAME-KEY.png and .svg. The numbers depend on the seed, not on the number of
+jobs.
 """
 
 
@@ -38,22 +39,32 @@ def add_run_options(parser: ArgumentParser, *, runs: int) -> None:
         "--bandit",
         action="append",
         metavar="SPEC",
-        help="a bandit, or module:Class for one of your own; may be repeated (default: MergeDTS)",
+        help="bandit, or module:Class for your own; may be repeated (default: MergeDTS)",
     )
-    option("--horizon", type=whole(1), default=10**6, metavar="T", help="duels in a run (default: 1e6)")
-    option("--runs", type=whole(1), default=runs, metavar="N", help=f"runs of each bandit (default: {runs})")
+    option("--horizon", type=whole(1), default=10**6, metavar="T", help="number of duels in a run (default: 1e6)")
+    option("--runs", type=whole(1), default=runs, metavar="N", help=f"number of runs per bandit (default: {runs})")
     option(
         "--delay",
         metavar="LAW",
-        help='how late outcomes come, in duels, as in "Geometric(mean=1000, in_flight=5000)" (default: at once)',
+        help='delay of outcomes in duels, as in "Geometric(mean=1000, in_flight=5000)" (default: none)',
     )
     option(
-        "--jobs", type=whole(1), default=os.cpu_count() or 1, metavar="N", help="threads (default: one for each core)"
+        "--jobs",
+        type=whole(1),
+        default=os.cpu_count() or 1,
+        metavar="N",
+        help="number of threads (default: one per core)",
     )
     add_engine_options(parser)
-    option("--seed", type=whole(0), default=0, metavar="S", help="same seed, same numbers (default: 0)")
-    option("--out", type=Path, default=Path("results"), metavar="DIR", help="where results are kept (default: results)")
-    option("--format", choices=FORMATS, default="table", help="of what is printed (default: table)")
+    option(
+        "--seed",
+        type=whole(0),
+        default=0,
+        metavar="S",
+        help="random seed; the same seed gives the same numbers (default: 0)",
+    )
+    option("--out", type=Path, default=Path("results"), metavar="DIR", help="folder for results (default: results)")
+    option("--format", choices=FORMATS, default="table", help="output format (default: table)")
 
 
 def add_engine_options(parser: ArgumentParser) -> None:
@@ -63,22 +74,22 @@ def add_engine_options(parser: ArgumentParser) -> None:
         "--engine",
         choices=get_args(Engine),
         default="local",
-        help="where runs are computed: this machine, or a Dask cluster (default: local)",
+        help="compute on this machine or on a Dask cluster (default: local)",
     )
-    option("--address", metavar="URL", help="of the Dask scheduler, as in tcp://10.0.0.1:8786")
+    option("--address", metavar="URL", help="address of the Dask scheduler, as in tcp://10.0.0.1:8786")
 
 
 def engine_options(parser: ArgumentParser, options: Namespace) -> dict[str, Any]:
     """Check the engine options and return them as arguments of `execute`."""
     if options.engine == "dask" and options.address is None:
-        parser.error("--engine dask needs --address, that of the scheduler, as in tcp://10.0.0.1:8786")
+        parser.error("--engine dask needs the address of the scheduler, as in --address tcp://10.0.0.1:8786")
     if options.engine == "local" and options.address is not None:
-        parser.error("--address is for --engine dask")
+        parser.error(f"--address {options.address} needs --engine dask")
     return {"jobs": options.jobs, "engine": options.engine, "address": options.address}
 
 
 def make_experiment(options: Namespace, name: str, problem: Problem, kind: Kind = "average") -> Experiment:
-    """The experiment that the options describe; ValueError if there is none."""
+    """The experiment that the options describe; ValueError if they are invalid."""
     bandits = tuple(options.bandit or ["MergeDTS"])
     return Experiment(
         name,
@@ -98,7 +109,7 @@ def run_experiment(
     experiment: Experiment,
     panels: Callable[[Results], Sequence[Panel]],
 ) -> int:
-    """Compute what is missing, save everything, draw the panels, and print the rows."""
+    """Compute the missing runs, save all results, draw the panels, and print the rows."""
     engine = engine_options(parser, options)
     store = Store(options.out)
     store.prepare()
@@ -112,8 +123,8 @@ def run_experiment(
     except KeyboardInterrupt:
         done = sum(store.read(unit) is not None for unit in experiment.units)
         print(
-            f"interrupted: {done} of {len(experiment.units)} runs are kept in {options.out}\n"
-            f"to go on, run the same command again: rankduel {shlex.join(options.arguments)}",
+            f"interrupted: {done} of {len(experiment.units)} runs are stored in {options.out}\n"
+            f"to continue, run the same command again: rankduel {shlex.join(options.arguments)}",
             file=sys.stderr,
         )
         raise

@@ -16,9 +16,9 @@ from rankduel.lab import Report, Spec, Store, Study, execute, plan_all, run_all,
 __all__ = ["OUTPUT_HELP", "add_spec_options", "run_specs"]
 
 OUTPUT_HELP = """\
-DIR gets report.html (everything on one page), figures/ (PNG, SVG, PDF), tables/ (Markdown, CSV, LaTeX) and curves/
-(npz, with all that is needed to compute any run again). Finished runs are kept in DIR/runs at once: after Ctrl-C, or
-with more of anything, the same command computes only what is missing. Progress goes to stderr.
+The results in DIR are report.html (everything on one page), figures/ (PNG, SVG, PDF), tables/ (Markdown, CSV, LaTeX)
+and curves/ (npz, with everything needed to repeat any run). Finished runs are stored in DIR/runs at once. After Ctrl-C,
+or with more runs or bandits, the same command computes only the missing ones. Progress goes to stderr.
 """
 
 
@@ -26,23 +26,33 @@ def add_spec_options(parser: ArgumentParser, *, out: Path) -> None:
     """Add the options of a run of specs."""
     option = parser.add_argument
     option(
-        "--jobs", type=whole(1), default=os.cpu_count() or 1, metavar="N", help="threads (default: one for each core)"
+        "--jobs",
+        type=whole(1),
+        default=os.cpu_count() or 1,
+        metavar="N",
+        help="number of threads (default: one per core)",
     )
     add_engine_options(parser)
-    option("--seed", type=whole(0), default=0, metavar="S", help="same seed, same numbers (default: 0)")
-    option("--out", type=Path, default=out, metavar="DIR", help=f"where results are kept (default: {out})")
+    option(
+        "--seed",
+        type=whole(0),
+        default=0,
+        metavar="S",
+        help="random seed; the same seed gives the same numbers (default: 0)",
+    )
+    option("--out", type=Path, default=out, metavar="DIR", help=f"folder for results (default: {out})")
     option(
         "--data",
         type=Path,
         metavar="FOLDER",
-        help="matrices and collections of the paper's data sets (default: $RANKDUEL_DATA, or stand-ins)",
+        help="folder with the data sets of the paper (default: $RANKDUEL_DATA, or synthetic stand-ins)",
     )
 
 
 def run_specs(
     parser: ArgumentParser, options: Namespace, specs: Sequence[Spec], scale: str | None
 ) -> tuple[list[Study], Report]:
-    """Compute the missing runs and write the report; an invalid spec ends the program."""
+    """Compute the missing runs and write the report; exit with an error if a spec is invalid."""
     engine = engine_options(parser, options)
     try:
         planned = plan_all(specs, scale=scale, data=options.data, seed=options.seed)
@@ -64,8 +74,8 @@ def run_specs(
         store = Store(options.out)
         done = sum(store.read(unit) is not None for unit in units.values())
         print(
-            f"interrupted: {done} of {len(units)} runs are kept in {options.out}\n"
-            f"to go on, run the same command again: rankduel {shlex.join(options.arguments)}",
+            f"interrupted: {done} of {len(units)} runs are stored in {options.out}\n"
+            f"to continue, run the same command again: rankduel {shlex.join(options.arguments)}",
             file=sys.stderr,
         )
         raise

@@ -12,13 +12,13 @@ def add_storage_options(parser: ArgumentParser, *, services: bool = True) -> Non
     """Add --storage and --config."""
     also = " or http://HOST:PORT" if services else ""
     parser.add_argument(
-        "--storage", metavar="URL", help=f"sqlite:///FILE, postgresql://...{also} (default: that of {CONFIG})"
+        "--storage", metavar="URL", help=f"sqlite:///FILE, postgresql://...{also} (default: from {CONFIG})"
     )
-    parser.add_argument("--config", type=Path, metavar="FILE", help=f"settings (default: {CONFIG}, if it is there)")
+    parser.add_argument("--config", type=Path, metavar="FILE", help=f"settings file (default: {CONFIG}, if it exists)")
 
 
 def load_config(parser: ArgumentParser, options: Namespace) -> Config:
-    """Read the named settings file, or the one in this folder; an invalid file ends the program."""
+    """Read the named settings file, or the one in this folder; exit with an error if it is invalid."""
     path = options.config or CONFIG
     if options.config is None and not path.exists():
         return Config()
@@ -29,15 +29,15 @@ def load_config(parser: ArgumentParser, options: Namespace) -> Config:
 
 
 def storage_url(parser: ArgumentParser, options: Namespace) -> str:
-    """The URL of the storage or service; without one the program ends."""
+    """The URL of the storage or service; exit with an error if there is none."""
     storage: str | None = options.storage or load_config(parser, options).storage
     if storage is None:
-        parser.error(f"which storage? --storage URL, or a {CONFIG} (rankduel init makes one)")
+        parser.error(f"no storage given; pass --storage URL, or create a {CONFIG} with rankduel init")
     return storage
 
 
 def is_service(url: str) -> bool:
-    """Whether a URL is that of a service.
+    """Whether a URL is the address of a service.
 
     >>> is_service("https://duels.example"), is_service("sqlite:///duels.db")
     (True, False)

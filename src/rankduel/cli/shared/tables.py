@@ -7,7 +7,7 @@ __all__ = ["date", "table"]
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Columns as wide as they must be; numbers to the right.
+    """Format a table; numbers are right-aligned.
 
     >>> print(table(("name", "duels"), [("home", 1200), ("s", 7)]), end="")
     name  duels
@@ -31,7 +31,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def _cell(value: object) -> tuple[str, bool]:
-    """A cell, and whether it is a number."""
+    """The text of a cell, and whether it is a number."""
     if isinstance(value, float):
         return f"{value:.3f}", True
     if isinstance(value, int) and not isinstance(value, bool):
@@ -40,7 +40,7 @@ def _cell(value: object) -> tuple[str, bool]:
 
 
 def date(seconds: float) -> str:
-    """A time since 1970, in UTC.
+    """Format seconds since 1970 as a UTC date.
 
     >>> date(0)
     '1970-01-01 00:00'

@@ -1,4 +1,4 @@
-"""Find out whether a stream is a terminal that rich can draw on."""
+"""Detect whether a stream is a terminal that rich can draw on."""
 
 from typing import TYPE_CHECKING, TextIO
 
@@ -9,11 +9,11 @@ __all__ = ["terminal_console"]
 
 
 def terminal_console(stream: TextIO) -> "Console | None":
-    """A rich console, if the stream is a terminal that can move its cursor and rich is installed; else None."""
+    """A rich console, or None if the stream is no terminal, cannot move its cursor, or rich is not installed."""
     if not stream.isatty():
         return None
     try:
-        from rich.console import Console  # noqa: PLC0415 - not of the core
+        from rich.console import Console  # noqa: PLC0415 - an optional dependency
     except ImportError:
         return None
     console = Console(file=stream)

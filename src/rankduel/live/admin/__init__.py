@@ -1,4 +1,4 @@
 """Administration of a storage: `backup.py`, `verify.py`, `repair.py`, `migrate.py` and `import_export.py`.
 
-`findings.py` is what checks report, `sqlite_files.py` what several of them do with SQLite files.
+`findings.py` has the results of checks, `sqlite_files.py` the shared code for SQLite files.
 """

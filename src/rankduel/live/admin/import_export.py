@@ -1,4 +1,4 @@
-"""Tables out and in: NDJSON, CSV and Parquet, row by row, so that memory does not grow with the table."""
+"""Export and import tables as NDJSON, CSV or Parquet. Rows are streamed, so memory use does not grow with the table."""
 
 import csv
 import json
@@ -29,29 +29,29 @@ __all__ = [
 JOURNAL: Mapping[str, type] = {"number": int, "time": float, "kind": str, "body": str}  # columns of `Event._asdict`
 BATTLES: Mapping[str, type] = {"model_a": str, "model_b": str, "winner": str}
 _WINNERS = {Outcome.FIRST: "model_a", Outcome.SECOND: "model_b", Outcome.TIE: "tie"}
-_OUTCOMES = {winner: outcome for outcome, winner in _WINNERS.items()} | {  # a tie of two that are bad is a tie
+_OUTCOMES = {winner: outcome for outcome, winner in _WINNERS.items()} | {  # other names of ties in public datasets
     "tie (bothbad)": Outcome.TIE,
     "both_bad": Outcome.TIE,
 }
 _MAX_PARQUET_ROWS = 10_000  # in memory at a time
-_FORMULA = re.compile(r"'*[=+\-@\t\r\n]")  # how a cell begins that a spreadsheet might run, or that was made safe
-_SAFE = re.compile(r"'+[=+\-@\t\r\n]")
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n]")  # start of a cell that a spreadsheet might run as a formula, escaped or not
+_ESCAPED = re.compile(r"'+[=+\-@\t\r\n]")
 _text = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 
 
 class Battle(NamedTuple):
-    """Two rankers that met, by name, and who won."""
+    """Two rankers that met, by name, and the outcome."""
 
     first: str
     second: str
     outcome: Outcome
 
 
-# Out
+# Export
 
 
 def battle_rows(battles: Iterable[tuple[str, str, Outcome]]) -> Iterator[dict[str, str]]:
-    r"""Battles as the rows of a battle table, for any of the three forms.
+    r"""Convert battles into rows of a battle table, for any of the three formats.
 
     >>> list(to_csv(battle_rows([("bm25", "=ltr", Outcome.SECOND)]), BATTLES))
     ['model_a,model_b,winner\r\n', "bm25,'=ltr,model_b\r\n"]
@@ -61,7 +61,7 @@ def battle_rows(battles: Iterable[tuple[str, str, Outcome]]) -> Iterator[dict[st
 
 
 def to_ndjson(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    r"""A line of JSON for each row.
+    r"""Yield a line of JSON for each row.
 
     >>> list(to_ndjson([{"number": 1, "body": {"reason": "slow"}}]))
     ['{"number":1,"body":{"reason":"slow"}}\n']
@@ -71,10 +71,10 @@ def to_ndjson(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def to_csv(rows: Iterable[Mapping[str, Any]], columns: Iterable[str]) -> Iterator[str]:
-    """A line of names, and one for each row. Lists and dictionaries are JSON; None is an empty cell.
+    """Yield a header line, and a line for each row. Lists and dictionaries are JSON. None is an empty cell.
 
-    A text that a spreadsheet might run, as it begins with one of = + - @, a tab or the end of a line, gets an
-    apostrophe before it; so does such a text with apostrophes before it, so that `read_csv` can take one away.
+    A text that a spreadsheet might run as a formula is escaped with an apostrophe in front: one that begins with
+    = + - @, a tab or a line break, perhaps after other apostrophes. `read_csv` removes one apostrophe.
     """
     names = list(columns)
     table: Iterable[list[Any]] = ([row.get(column) for column in names] for row in rows)
@@ -88,27 +88,27 @@ def to_csv(rows: Iterable[Mapping[str, Any]], columns: Iterable[str]) -> Iterato
 
 
 def write_parquet(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, type], file: BinaryIO) -> int:
-    """Write rows to a file that is open for bytes; how many. The file is complete only if this returns.
+    """Write rows to a binary file and return their number. The file is incomplete if this raises.
 
-    `columns` are names and types: int, float, str or bool. Needs the extra `parquet`.
+    `columns` maps names to types: int, float, str or bool. Requires the extra `parquet`.
     """
     arrow, parquet = _pyarrow()
     types = {int: arrow.int64(), float: arrow.float64(), str: arrow.string(), bool: arrow.bool_()}
     schema = arrow.schema([(column, types[kind]) for column, kind in columns.items()])
     remaining, written = iter(rows), 0
     with parquet.ParquetWriter(file, schema) as writer:
-        while some := list(islice(remaining, _MAX_PARQUET_ROWS)):
-            plain = [{column: _plain(row.get(column)) for column in columns} for row in some]
+        while chunk := list(islice(remaining, _MAX_PARQUET_ROWS)):
+            plain = [{column: _plain(row.get(column)) for column in columns} for row in chunk]
             writer.write_table(arrow.Table.from_pylist(plain, schema))
-            written += len(some)
+            written += len(chunk)
     return written
 
 
-# In
+# Import
 
 
 def read_csv(lines: Iterable[str]) -> Iterator[Battle]:
-    """The battles of a CSV table with columns model_a, model_b and winner, in any order, and perhaps others.
+    """Read battles from CSV with the columns model_a, model_b and winner, in any order. Other columns are ignored.
 
     >>> list(read_csv(["winner,model_a,model_b", "tie,bm25,ltr"]))
     [Battle(first='bm25', second='ltr', outcome=<Outcome.TIE: 'tie'>)]
@@ -117,28 +117,28 @@ def read_csv(lines: Iterable[str]) -> Iterator[Battle]:
     rankduel.errors.DatasetError: line 2: winner must be model_a, model_b or tie, got 'ltr'
     """
     reader = csv.reader(lines, strict=True)
-    places: list[int] | None = None
+    indices: list[int] | None = None
     try:
         for cells in reader:
             place = f"line {reader.line_num}"
             if not cells:
                 continue
-            if places is None:
-                places = _places(place, cells)
-            elif len(cells) <= max(places):
-                raise DatasetError(f"{place}: expected at least {max(places) + 1} cells, got {len(cells)}")
+            if indices is None:
+                indices = _column_indices(place, cells)
+            elif len(cells) <= max(indices):
+                raise DatasetError(f"{place}: expected at least {max(indices) + 1} cells, got {len(cells)}")
             else:
-                yield _battle(place, [_unescaped(cells[index]) for index in places])
+                yield _battle(place, [_unescaped(cells[index]) for index in indices])
     except csv.Error as error:
         raise DatasetError(f"line {reader.line_num}: {error}") from None
     except UnicodeDecodeError as error:
         raise DatasetError(f"after line {reader.line_num}: {error}") from None
-    if places is None:
-        raise DatasetError(f"line 1: expected columns {', '.join(BATTLES)}, got nothing")
+    if indices is None:
+        raise DatasetError(f"line 1: expected columns {', '.join(BATTLES)}, got an empty file")
 
 
 def read_ndjson(lines: Iterable[str]) -> Iterator[Battle]:
-    """The battles of lines of JSON, each with model_a, model_b and winner, and perhaps more.
+    """Read battles from lines of JSON with model_a, model_b and winner. Other fields are ignored.
 
     >>> list(read_ndjson(['{"model_a": "bm25", "model_b": "ltr"}']))
     Traceback (most recent call last):
@@ -154,22 +154,22 @@ def read_ndjson(lines: Iterable[str]) -> Iterator[Battle]:
 
 
 def read_parquet(file: BinaryIO) -> Iterator[Battle]:
-    """The battles of a Parquet file, open for bytes, with the same columns. Needs the extra `parquet`."""
+    """Read battles from a binary Parquet file with the same columns. Requires the extra `parquet`."""
     arrow, parquet = _pyarrow()
     try:
         table = parquet.ParquetFile(file)
-        _places("the file", table.schema_arrow.names)
+        _column_indices("the file", table.schema_arrow.names)
         row = 0
         for batch in table.iter_batches(batch_size=_MAX_PARQUET_ROWS, columns=list(BATTLES)):
             for cells in zip(*(batch.column(column).to_pylist() for column in BATTLES), strict=True):
                 row += 1
                 yield _battle(f"row {row}", cells)
     except (arrow.ArrowException, OSError) as error:
-        raise DatasetError(f"cannot read this as Parquet: {error}") from error
+        raise DatasetError(f"invalid Parquet file: {error}") from error
 
 
 def gathered(battles: Iterable[Battle]) -> tuple[list[str], list[tuple[int, int, Outcome]]]:
-    """The names, in the order in which they come, and the battles by index: what a warm start or a replay needs.
+    """Return the names in order of first appearance, and the battles by index, for a warm start or a replay.
 
     >>> gathered([Battle("bm25", "ltr", Outcome.TIE), Battle("ltr", "bm25", Outcome.FIRST)])
     (['bm25', 'ltr'], [(0, 1, <Outcome.TIE: 'tie'>), (1, 0, <Outcome.FIRST: 'first'>)])
@@ -182,7 +182,7 @@ def gathered(battles: Iterable[Battle]) -> tuple[list[str], list[tuple[int, int,
 
 
 def _object(place: str, line: str) -> list[Any]:
-    """The three values of a line of JSON."""
+    """Return the three values of a line of JSON."""
     try:
         row = json.loads(line)
     except (ValueError, RecursionError):
@@ -192,13 +192,13 @@ def _object(place: str, line: str) -> list[Any]:
     return [row.get(column) for column in BATTLES]
 
 
-def _places(place: str, header: Iterable[object]) -> list[int]:
-    """Where the three columns stand."""
+def _column_indices(place: str, header: Iterable[object]) -> list[int]:
+    """Return the indices of the three columns."""
     names = [str(column).removeprefix("\ufeff").strip() for column in header]
     for column in BATTLES:
         if names.count(column) != 1:
-            found = brief(", ".join(names))
-            raise DatasetError(f"{place}: expected columns {', '.join(BATTLES)}, each once, got {found}")
+            got = brief(", ".join(names))
+            raise DatasetError(f"{place}: expected columns {', '.join(BATTLES)}, each once, got {got}")
     return [names.index(column) for column in BATTLES]
 
 
@@ -223,13 +223,13 @@ def _cell(value: Any) -> Any:
 
 
 def _unescaped(cell: str) -> str:
-    return cell[1:] if _SAFE.match(cell) else cell
+    return cell[1:] if _ESCAPED.match(cell) else cell
 
 
 def _pyarrow() -> tuple[Any, Any]:
     try:
-        import pyarrow  # noqa: PLC0415 - an extra, and slow to import
+        import pyarrow  # noqa: PLC0415 - optional, and slow to import
         import pyarrow.parquet  # noqa: PLC0415
     except ImportError as error:
-        raise ImportError("no Parquet without pyarrow: pip install 'rankduel[parquet]'") from error
+        raise ImportError("Parquet needs pyarrow; install it by pip install 'rankduel[parquet]'") from error
     return pyarrow, pyarrow.parquet

@@ -7,12 +7,11 @@ from pathlib import Path
 
 from rankduel.errors import StorageError
 from rankduel.live.admin.sqlite_files import check_integrity, is_postgres, sqlite_file
-from rankduel.live.storage.schema import SCHEMA
+from rankduel.live.storage.schema import SCHEMA, wrong_schema
 from rankduel.live.storage.sqlite import OURS, lock_file
 
 __all__ = ["MIGRATIONS", "upgrade"]
 
-# SQL that leads from a schema to the next one, for both databases: {1: {"sqlite": "ALTER ...", "postgres": "..."}}
 _TOLD_TO_RESOLVED = """
 DROP INDEX journal_changes;
 UPDATE journal SET kind = 'resolved' WHERE kind = 'told';
@@ -20,13 +19,14 @@ CREATE INDEX journal_changes ON journal (tournament, number) WHERE kind <> 'reso
 UPDATE duels SET state = 'resolved' WHERE state = 'told';
 UPDATE counters SET name = 'resolved' WHERE name = 'told'
 """
+# SQL from each schema to the next one, for both databases: {1: {"sqlite": "ALTER ...", "postgres": "..."}}
 MIGRATIONS: dict[int, dict[str, str]] = {1: {"sqlite": _TOLD_TO_RESOLVED, "postgres": _TOLD_TO_RESOLVED}}
 
 
 def upgrade(url: str) -> tuple[int, int]:
-    """Bring a storage that nobody uses to the schema of this version; from which to which.
+    """Migrate a storage to the schema of this version. Return the schemas before and after. No process may use it.
 
-    Each step is one transaction: whatever happens, the storage has the schema before it or the one after it.
+    Each step is one transaction, so a failure leaves the storage at the schema before or after a step.
     """
     if is_postgres(url):
         from rankduel.live.storage.postgres_tables import migrate  # noqa: PLC0415 - needs an extra
@@ -47,13 +47,13 @@ def _migrate(connection: sqlite3.Connection, path: Path) -> tuple[int, int]:
     connection.execute("PRAGMA synchronous = FULL")
     (ours,) = connection.execute("PRAGMA application_id").fetchone()
     if ours != OURS:
-        raise StorageError(f"{path} is a SQLite file, but not one of rankduel")
+        raise StorageError(f"{path} is a SQLite file of another application; choose another file")
     (before,) = connection.execute("PRAGMA user_version").fetchone()
     if before > SCHEMA:
-        raise StorageError(f"{path} has schema {before}, this version of rankduel knows {SCHEMA} at most")
+        raise StorageError(wrong_schema(str(path), before, SCHEMA))
     for schema in range(before, SCHEMA):
         if schema not in MIGRATIONS:
-            raise StorageError(f"{path} has schema {schema}, from which there is no way to {SCHEMA}")
+            raise StorageError(f"cannot upgrade {path}: no migration from schema {schema} to {SCHEMA}")
         check_integrity(connection, path)
         connection.executescript(
             f"BEGIN IMMEDIATE; {MIGRATIONS[schema]['sqlite']}; PRAGMA user_version = {schema + 1}; COMMIT;"

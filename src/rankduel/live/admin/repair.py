@@ -1,4 +1,4 @@
-"""Repair of a journal: set aside the events that cannot be replayed, so that the tournament opens again."""
+"""Repair a journal: quarantine the events that cannot be replayed, so that the tournament opens again."""
 
 import json
 from collections import Counter
@@ -8,7 +8,7 @@ from time import time as now
 from typing import Any, NamedTuple
 
 from rankduel.errors import StorageError
-from rankduel.live.admin.findings import Finding
+from rankduel.live.admin.findings import Finding, restore_backup
 from rankduel.live.rules.duels import numbers_of
 from rankduel.live.rules.events import Event
 from rankduel.live.runtime.state import State
@@ -22,7 +22,11 @@ __all__ = ["repair"]
 
 _MAX_ROWS_PER_READ = 10_000
 _BY = "rankduel storage verify --repair"
-_STATES = {"issued": (), "shown": (), "late": ("late", "expired")}  # their counters; other states have one of their own
+_STATES = {
+    "issued": (),
+    "shown": (),
+    "late": ("late", "expired"),
+}  # their counters; other states have one of their name
 
 _DELETE_DUELS_OF_UNKNOWN_RANKERS = (
     "DELETE FROM duels WHERE tournament = $1 AND (first >= $2 OR second >= $2) RETURNING state, outcome"
@@ -39,7 +43,7 @@ _VOID_DUEL = (
 
 
 class _Bad(NamedTuple):
-    """An event that cannot be replayed, as it is stored, and why."""
+    """An event that cannot be replayed, as stored, with the reason."""
 
     number: int
     kind: str
@@ -48,13 +52,13 @@ class _Bad(NamedTuple):
 
 
 def repair(url: str) -> Iterator[Finding]:
-    """Set aside each event that cannot be replayed, in a storage that no other process has open.
+    """Quarantine each event that cannot be replayed. No other process may have the storage open.
 
-    Such an event stays in the journal under its number, with the kind `quarantined`, its content and the reason; the
-    audit log shows it. Its duel is void, and duels of rankers that the journal does not name are deleted.
+    A quarantined event stays in the journal under its number, with the kind `quarantined`, its content and the reason.
+    The audit log shows it. Its duel becomes void. Duels of rankers that the journal does not name are deleted.
 
-    Counters of duels follow. The counters `pages` and `delay ...` stay: they say which pages users have seen and how
-    long tells took to come, which is as true of a duel that is void.
+    The counters of duels are corrected. The counters `pages` and `delay ...` do not change: the pages were shown and
+    the tells took that long, also for a duel that is now void.
     """
     storage = storage_at(url)
     assert isinstance(storage, SqlStorage)
@@ -64,24 +68,24 @@ def repair(url: str) -> Iterator[Finding]:
             try:
                 bad, rankers = _bad_events(storage, name)
             except StorageError as error:
-                yield Finding("error", about, f"{error}. Go back to a backup")
+                yield Finding("error", about, restore_backup(error))
                 continue
             deleted = _set_aside(storage, name, bad, rankers)
             for event in bad:
-                yield Finding("warning", about, f"event {event.number} ({event.kind}) was set aside: {event.reason}")
+                yield Finding("warning", about, f"quarantined event {event.number} ({event.kind}): {event.reason}")
             if deleted:
-                yield Finding("warning", about, f"{deleted} duels of rankers that it does not have were deleted")
+                yield Finding("warning", about, f"deleted {deleted} duels of unknown rankers")
 
 
 def _bad_events(storage: SqlStorage, name: str) -> tuple[list[_Bad], int]:
-    """The events that cannot be replayed, and how many rankers the others name.
+    """Return the events that cannot be replayed, and the number of rankers that the other events name.
 
-    An event that fails may have changed a part of the state. So the journal is replayed again without the events that
-    have failed, until no other one fails.
+    An event that fails may have changed part of the state. So the journal is replayed again without the events that
+    failed, until no further event fails.
     """
     bad: dict[int, _Bad] = {}
     while True:
-        found = len(bad)
+        known_bad = len(bad)
         state: State | None = None
         for number, time, kind, body in _rows(storage, name):
             if number in bad:
@@ -94,16 +98,16 @@ def _bad_events(storage: SqlStorage, name: str) -> tuple[list[_Bad], int]:
                     state.apply(event)
             except Exception as error:
                 if number == 1:
-                    raise StorageError(f"its first event cannot be replayed: {error}") from error
+                    raise StorageError(f"the first event cannot be replayed: {error}") from error
                 bad[number] = _Bad(number, kind, body, f"{type(error).__name__}: {error}"[:500])
         if state is None:
-            raise StorageError("its journal is empty")
-        if len(bad) == found:
+            raise StorageError("the journal is empty")
+        if len(bad) == known_bad:
             return sorted(bad.values()), len(state.rankers)
 
 
 def _rows(storage: SqlStorage, name: str) -> Iterator[tuple[int, float, str, str]]:
-    """The journal as it is stored; a gap cannot be repaired."""
+    """Yield the stored rows of the journal. Raise StorageError at a gap, which cannot be repaired."""
     last = 0
     while rows := storage.select(EVENTS_AFTER, (storage.tournament_id(name), last, _MAX_ROWS_PER_READ)):
         for number, time, kind, body in rows:
@@ -114,7 +118,7 @@ def _rows(storage: SqlStorage, name: str) -> Iterator[tuple[int, float, str, str
 
 
 def _set_aside(storage: SqlStorage, name: str, bad: list[_Bad], rankers: int) -> int:
-    """Mark these events, delete duels of unknown rankers, and count again; how many duels were deleted."""
+    """Quarantine events, delete duels of unknown rankers and correct the counters. Return the number of deletions."""
     id = storage.tournament_id(name)
     counts: Counter[str] = Counter()
     with storage.transaction():
@@ -134,7 +138,7 @@ def _set_aside(storage: SqlStorage, name: str, bad: list[_Bad], rankers: int) ->
 
 
 def _void_duel(storage: SqlStorage, id: int, body: Any) -> dict[str, int]:
-    """Declare the duel of an outcome void, which is not learnt any more; by how much counters change."""
+    """Make the duel of a quarantined outcome void. Return the changes of counters."""
     numbers = numbers_of(body["duel"]) if isinstance(body, dict) and isinstance(body.get("duel"), str) else None
     if numbers is None:
         return {}
@@ -146,7 +150,7 @@ def _void_duel(storage: SqlStorage, id: int, body: Any) -> dict[str, int]:
 
 
 def _counted(state: str, outcome: str | None) -> tuple[str, ...]:
-    """The counters that a duel in a state has added to."""
+    """Return the counters that count a duel in a state."""
     return ("resolved", f"outcome {outcome}") if state == "resolved" else _STATES.get(state, (state,))
 
 

@@ -1,4 +1,4 @@
-"""SQLite files of storages, as backup, verification and migration use them: find, open, check and sync."""
+"""Find, open, check and sync SQLite files, for backup, verification and migration."""
 
 import os
 import sqlite3
@@ -14,13 +14,13 @@ def is_postgres(url: object) -> bool:
 
 
 def sqlite_file(url: str) -> Path:
-    """The file of a SQLite storage that is there."""
+    """Return the file of an existing SQLite storage."""
     scheme, _, path = url.partition(":///") if isinstance(url, str) else ("", "", "")
     if scheme != "sqlite" or not path:
         raise ValueError(f"storage must be sqlite:///FILE, got {url!r}")
     file = Path(path).absolute()
     if not file.exists():
-        raise StorageError(f"no storage at {file}")
+        raise StorageError(f"no storage at {file}; check the address")
     return file
 
 
@@ -29,9 +29,9 @@ def connect_read_only(path: Path) -> sqlite3.Connection:
 
 
 def check_integrity(connection: sqlite3.Connection, path: Path) -> None:
-    ((told,),) = connection.execute("PRAGMA integrity_check(1)").fetchall()
-    if told != "ok":
-        raise StorageError(f"{path} is damaged: {told}")
+    ((result,),) = connection.execute("PRAGMA integrity_check(1)").fetchall()
+    if result != "ok":
+        raise StorageError(f"{path} is damaged: {result}")
 
 
 def sync_to_disk(path: Path) -> None:

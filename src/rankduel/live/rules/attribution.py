@@ -1,4 +1,4 @@
-"""From what users did to the outcome of a duel: which actions count, for how long, and what silence means."""
+"""Attribution: turn signals and clicks into the outcome of a duel."""
 
 import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping
@@ -14,32 +14,30 @@ from rankduel.types import Outcome
 
 __all__ = ["MAX_ACTIONS", "RULES", "Attribution", "Judgement"]
 
-MAX_ACTIONS = 100  # that an attribution of a tournament names: each has two counters
+MAX_ACTIONS = 100  # of a tournament: each action has two counters
 RULES = ("skip", "half", "coin")
-_TIED = 1e-9  # as in the methods: 0.1 and 0.2 against 0.3 is a tie, however they are rounded
+_TIED = 1e-9  # relative tolerance for ties, as in the methods: 0.1 + 0.2 against 0.3 is a tie despite rounding
 
 
 class Judgement(NamedTuple):
-    """The outcome of a duel, and what became of its signals. Signals of actions that have no weight are in no count."""
+    """The outcome of a duel, and counts of its signals. Signals of actions without a weight are not counted."""
 
     outcome: Outcome | None  # None: nothing to learn
-    counted: int
-    orphans: int  # about documents that are not on the page
-    late: int  # after the window
-    hasty: int  # left too soon
+    counted: int  # signals that contributed to the outcome
+    orphans: int  # signals about documents that are not on the page
+    late: int  # signals after the window
+    hasty: int  # signals with less than the minimum dwell time
 
 
 @dataclass(frozen=True)
 class Attribution:
-    """How the signals of a query become the outcome of its duel.
+    """Rules that turn the signals of a query into the outcome of its duel.
 
-    Each action is credited by the interleaving method on its own, with a number from -1 (all for the second ranker) to
-    1 (all for the first); their sum, each times its weight, decides. `tie` says what a sum of 0 means, and `no_click`
-    what it means that nothing counts: `skip` (nothing is learnt), `half` (a tie), or `coin` (a fair coin, always the
-    same for the same duel).
+    The interleaving method credits each action separately, with a number from -1 (all for the second ranker) to 1 (all
+    for the first). The weighted sum over all actions decides. `tie` is the rule for a sum of 0, `no_click` the rule if
+    no signal counts: `skip` (learn nothing), `half` (a tie) or `coin` (a fair coin flip, fixed for each duel).
 
-    A running tournament that changes its attribution raises `version`, so that each outcome can say by which rules it
-    was made.
+    A tournament that changes its attribution increments `version`.
 
     >>> Attribution(actions={"click": 1, "purchase": 5}, dwell=10)
     Attribution(actions={'click': 1.0, 'purchase': 5.0}, window=1800.0, dwell=10.0, tie='half', no_click='skip',
@@ -50,24 +48,24 @@ class Attribution:
     """
 
     actions: Mapping[str, float] = field(default_factory=lambda: {"click": 1.0}, hash=False)  # weights; 0: ignored
-    window: float = 1800.0  # seconds after the duel was issued; what comes later does not count
-    dwell: float = 0.0  # seconds to stay with a document, or it does not count
+    window: float = 1800.0  # seconds after the duel was issued; later signals do not count
+    dwell: float = 0.0  # minimum seconds on a document for a signal to count
     tie: str = "half"
     no_click: str = "skip"
     version: int = 1
 
     def __post_init__(self) -> None:
         if not isinstance(self.actions, Mapping):
-            raise TypeError(f"actions must be weights by the name of the action, got {brief(self.actions)}")
+            raise TypeError(f"actions must be a dictionary of weights by action, got {brief(self.actions)}")
         actions = {
             check_name("an action", action): number(f"the weight of {action!r}", weight, below=1e9)
             for action, weight in self.actions.items()
         }
         if not any(actions.values()):
-            raise ValueError(f"actions must have a weight above 0, got {brief(actions)}")
+            raise ValueError(f"at least one of actions must have a weight above 0, got {brief(actions)}")
         window = number("window", self.window)
         if window == 0:
-            raise ValueError(f"window must be more than 0 seconds, got {self.window!r}")
+            raise ValueError(f"window must be a number of seconds above 0, got {self.window!r}")
         values = {
             "actions": actions,
             "window": window,
@@ -81,12 +79,12 @@ class Attribution:
             object.__setattr__(self, attribute, value)
 
     def to_dict(self) -> dict[str, Any]:
-        """What is in it, by name, as JSON can keep it."""
+        """Return the rules as JSON values."""
         return {each.name: getattr(self, each.name) for each in fields(self)} | {"actions": dict(self.actions)}
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Self:
-        """The rules again, from `to_dict`; what is missing is as by default.
+        """Make rules from the result of `to_dict`. Missing fields have their defaults.
 
         >>> Attribution.from_dict({"window": 60}).to_dict()["window"]
         60.0
@@ -96,7 +94,7 @@ class Attribution:
     def of_clicks(
         self, shown: Interleaved, clicks: Iterable[Hashable], *, seed: int, method: Interleaving
     ) -> Outcome | None:
-        """The outcome from the documents that were clicked, all of the same weight; None: nothing to learn."""
+        """Return the outcome from clicked documents, all with the same weight; None if there is nothing to learn."""
         clicked = list(clicks)
         lead = method.credit(shown, clicked) if clicked else 0.0
         if abs(lead) > _TIED:
@@ -106,7 +104,7 @@ class Attribution:
     def resolve(
         self, shown: Interleaved, signals: Iterable[Signal], *, seed: int, method: Interleaving, issued: float
     ) -> Outcome | None:
-        """The outcome of the duel that has shown this page, from the signals of its query; None: nothing to learn.
+        """Return the outcome of a duel from its page and its signals; None if there is nothing to learn.
 
         >>> from rankduel.interleaving import TeamDraftInterleaving
         >>> method = TeamDraftInterleaving()
@@ -128,14 +126,15 @@ class Attribution:
     def judge(
         self, shown: Interleaved, signals: Iterable[Signal], *, seed: int, method: Interleaving, issued: float
     ) -> Judgement:
-        """The same, with what has become of the signals.
+        """Like `resolve`, with counts of the signals.
 
-        Their order does not matter, nor how often one is there: equal keys are one signal, and a document counts once
-        for each action. `issued` is when the duel was, in seconds since 1970. A signal that seems older counts: no
-        click comes before its page, so this is a user's clock that is slow.
+        Order and duplicates do not matter: signals with equal keys are one signal, and a document counts once per
+        action. `issued` is the time of the ask in seconds since 1970. Signals with an earlier time count too: nobody
+        clicks before the page is shown, so the clock of the user must be slow.
 
-        A user has left a document with the next signal about another one, or about none: buying what was clicked is
-        not leaving. What comes after the window ends nothing, as it may come after the judgement, too.
+        The dwell time of a document ends with the next signal about another document, or about none. Buying the clicked
+        document does not end it. Signals after the window do not end it either, because they may arrive after the
+        judgement.
         """
         weights = {action: weight for action, weight in self.actions.items() if weight > 0}
         page = {str(document): document for document in shown.documents}
@@ -163,7 +162,7 @@ class Attribution:
 
 
 def _once(signals: Iterable[Signal]) -> list[Signal]:
-    """Each signal once, by time; of those with one key the same one, whatever the order."""
+    """Remove duplicate keys and sort by time. The result does not depend on the order of the signals."""
     unique: dict[str, Signal] = {}
     for signal in sorted(signals, key=lambda signal: (signal.time, repr(signal))):
         unique.setdefault(signal.key, signal)
@@ -171,12 +170,12 @@ def _once(signals: Iterable[Signal]) -> list[Signal]:
 
 
 def _with_dwell_times(signals: list[Signal], end: float) -> Iterator[tuple[Signal, float | None]]:
-    """Each signal, the last first, with the seconds for which its document had the user; None if the signal is late.
+    """Yield each signal, the last first, with the dwell time of its document; None if the signal is late.
 
-    `signals` are in the order of time. At one time there is no next signal: all of these were left at once.
+    `signals` are sorted by time. Signals with equal times do not end each other's dwell time.
     """
     next_object: str | None = None
-    next_time = other_time = math.inf  # when `next_object` comes next, and when anything else does
+    next_time = other_time = math.inf  # of the next signal about `next_object`, and of the next about anything else
     for time, together in groupby(reversed(signals), key=lambda signal: signal.time):
         group = list(together)
         for signal in group if time <= end else ():

@@ -1,32 +1,32 @@
-"""The life of a duel: issued, perhaps shown, then told; or it has no signal, expires, comes late, is void or fails."""
+"""States of a duel: issued, shown, then resolved, no_signal, expired, late, void or failed."""
 
 from enum import StrEnum
 from typing import NamedTuple
 
 __all__ = ["OPEN", "DuelRow", "Status", "numbers_of", "apply_outcome"]
 
-OPEN = ("issued", "shown")  # the states of a duel that may still be told
+OPEN = ("issued", "shown")  # the states in which a duel accepts an outcome
 
 
 class Status(StrEnum):
-    """What became of something that was told.
+    """The status of a tell, a shown page or a signal.
 
     >>> Status.LATE == "late"
     True
     """
 
     ACCEPTED = "accepted"
-    DUPLICATE = "duplicate"  # the same was told before
-    CONFLICT = "conflict"  # another outcome was told before, and stays
-    LATE = "late"  # kept, but not learnt: the duel had expired, failed, or was declared void
-    UNKNOWN = "unknown"  # no such duel
-    LIMIT = "limit"  # a signal that was dropped: its duel has as many as it may have
+    DUPLICATE = "duplicate"  # the same is already stored
+    CONFLICT = "conflict"  # another outcome or page is already stored, and is kept
+    LATE = "late"  # not learnt: the duel has expired, failed or is void
+    UNKNOWN = "unknown"  # unknown duel
+    LIMIT = "limit"  # a dropped signal: its duel has the maximum number of signals
 
 
 class DuelRow(NamedTuple):
-    """All that is known of a duel. It is found by `session` and `number`, or by its query."""
+    """A row of the table of duels. Its keys are `session` and `number`, or the query."""
 
-    session: int  # how often the tournament had been opened, by any process, when it was issued
+    session: int  # number of the session that issued it; every opening of the tournament is a session
     number: int  # within the session
     query: str | None
     client: str | None  # hashed
@@ -36,18 +36,18 @@ class DuelRow(NamedTuple):
     second_propensity: float | None
     issued: float  # seconds since 1970
     expires: float
-    state: str = "issued"  # shown; told, no_signal, expired, late, void, failed
+    state: str = "issued"  # then shown, resolved, no_signal, expired, late, void or failed
     outcome: str | None = None
-    page: str | None = None  # what was shown, as JSON; with the clicks on it, if they were told
+    page: str | None = None  # the shown page as JSON, with its clicks if they were told
 
     @property
     def id(self) -> str:
-        """How users name it."""
+        """The id that users see, such as 3-17."""
         return f"{self.session}-{self.number}"
 
 
 def numbers_of(id: str) -> tuple[int, int] | None:
-    """Session and number of a duel, by its id; None if it is no id.
+    """Parse the id of a duel into session and number; None if it is not an id.
 
     >>> numbers_of("3-17"), numbers_of("3"), numbers_of("3-x")
     ((3, 17), None, None)
@@ -61,9 +61,9 @@ def numbers_of(id: str) -> tuple[int, int] | None:
 def apply_outcome(
     row: DuelRow | None, outcome: str | None, time: float, page: str | None = None
 ) -> tuple[Status, DuelRow | None]:
-    """Tell the outcome of a duel at a time: how that is answered, and the duel afterwards; None if nothing changes.
+    """Apply an outcome to a duel. Return the status, and the changed duel or None if nothing changes.
 
-    The outcome None says that there is nothing to learn from it.
+    The outcome None means that there is nothing to learn.
 
     >>> row = DuelRow(1, 1, None, None, 4, 2, None, None, issued=0.0, expires=60.0)
     >>> status, after = apply_outcome(row, "first", 5.0)

@@ -1,4 +1,4 @@
-"""What happens in a tournament, as its journal keeps it: events, numbered from 1 without a gap."""
+"""Events of the journal, numbered from 1 without a gap."""
 
 from typing import Any, NamedTuple
 
@@ -6,11 +6,11 @@ __all__ = ["Event"]
 
 
 class Event(NamedTuple):
-    """One line of the journal. Times are seconds since 1970, and never go back.
+    """An event of the journal. Times are seconds since 1970 and never decrease.
 
-    The kinds are `created`, `told`, `paused`, `started`, `stopped`, `added`, `retired`, `ranker_paused`,
-    `ranker_started`, `configured`, `voided` and `quarantined` (an event that could not be replayed: its `kind` and
-    `body` are in its body). All but `told` say who did it and why.
+    The kinds are `created`, `resolved`, `paused`, `started`, `stopped`, `added`, `retired`, `ranker_paused`,
+    `ranker_started`, `configured`, `voided` and `quarantined`. A `quarantined` event could not be replayed: its body
+    has the original `kind` and `body`. All kinds except `created` and `resolved` have a `reason` and an operator, `by`.
     """
 
     number: int

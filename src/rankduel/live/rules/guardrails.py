@@ -18,9 +18,9 @@ _MAX_P_VALUE = 1e-6
 
 @dataclass(frozen=True)
 class Guardrail:
-    """A bound on how often an action may happen: on `bound` (0.02 is 2 %) of the pages of the last `window` seconds.
+    """An upper bound on the share of pages with an action, among the pages of the last `window` seconds.
 
-    Fewer than `minimum` pages are not judged.
+    A `bound` of 0.02 is 2 % of the pages. A guardrail is not checked on fewer than `minimum` pages.
 
     >>> Guardrail("error", bound=0.02)
     Guardrail(action='error', bound=0.02, window=3600.0, minimum=100)
@@ -37,7 +37,7 @@ class Guardrail:
     def __post_init__(self) -> None:
         window = number("window", self.window)
         if window == 0:
-            raise ValueError(f"window must be more than 0 seconds, got {self.window!r}")
+            raise ValueError(f"window must be a number of seconds above 0, got {self.window!r}")
         values = {
             "action": check_name("action", self.action),
             "bound": number("bound", self.bound, below=1),
@@ -48,26 +48,26 @@ class Guardrail:
             object.__setattr__(self, attribute, value)
 
     def to_dict(self) -> dict[str, Any]:
-        """What is in it, by name, as JSON can keep it."""
+        """Return the guardrail as JSON values."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Self:
-        """The guardrail again, from `to_dict`; `window` and `minimum` may be missing.
+        """Make a guardrail from the result of `to_dict`. `window` and `minimum` have defaults.
 
         >>> Guardrail.from_dict({"action": "error", "bound": 0.02}) == Guardrail("error", 0.02)
         True
         """
         values = known("a guardrail", stored, [each.name for each in fields(cls)])
         if not {"action", "bound"} <= set(values):
-            raise ValueError(f"a guardrail has an action and a bound, got {', '.join(values) or 'nothing'}")
+            raise ValueError(f"a guardrail needs an action and a bound, got {', '.join(values) or 'nothing'}")
         return cls(**values)
 
 
 class GuardrailWindow:
-    """How much the two counters of a guardrail have grown within its window.
+    """The growth of the two counters of a guardrail within its window.
 
-    It keeps at most 240 samples of them, so the window is up to 1/240 longer than asked for, whatever its length.
+    At most 240 samples of the counters are kept, so the window is up to 1/240 longer than requested.
 
     >>> window = GuardrailWindow(60.0)
     >>> window.grown(0.0, events=0, pages=0)
@@ -81,7 +81,7 @@ class GuardrailWindow:
         self._samples: deque[tuple[float, int, int]] = deque()  # time, events, pages
 
     def grown(self, time: float, events: int, pages: int) -> tuple[int, int]:
-        """Take in the counters as they are now; how much they have grown since the window began."""
+        """Add the current counters. Return how much both have grown since the window began."""
         if not self._samples or time - self._samples[-1][0] >= self.seconds / _SAMPLES_PER_WINDOW:
             self._samples.append((time, events, pages))
         while len(self._samples) > 1 and self._samples[1][0] <= time - self.seconds:
@@ -91,32 +91,32 @@ class GuardrailWindow:
 
 
 def crossed(guardrail: Guardrail, events: int, pages: int) -> str | None:
-    """Why the tournament should pause, or None: of `pages` shown within the window, the action happened on `events`.
+    """Return the reason to pause the tournament, or None. The action happened on `events` of `pages` in the window.
 
-    It should where a rate that is at the bound would give so many events with a probability of at most 1e-6, exactly:
-    by the tail of the binomial law. So small, because one looks again and again. A rate at the bound, looked at after
-    each page, crossed once in about 5,700 windows (1e-4: once in 380), and one at nine tenths of it never in 40,000;
-    the price is that a rate of twice a bound of 5 % is noticed after 550 pages on average and not 340.
+    A guardrail is crossed if the exact binomial p-value is at most 1e-6: the probability of at least this many events
+    if the true rate is equal to the bound. The limit is this small because guardrails are checked again and again. With
+    a check after each page, a rate at the bound crossed once in about 5,700 windows (with a limit of 1e-4, once in
+    380), and a rate at nine tenths of the bound never in 40,000 windows. The price: a rate of twice a bound of 5 % is
+    noticed after 550 pages on average, not 340.
 
     >>> rail = Guardrail("error", bound=0.02)
     >>> crossed(rail, events=12, pages=400) is None
     True
     >>> crossed(rail, events=40, pages=400)
-    'error on 40 of 400 pages in 3600 s: 10 %, above the bound of 2 % (by chance with a probability of 1.8e-16)'
+    'error on 40 of 400 pages in 3600 s: 10 %, above the bound of 2 % (p-value 1.8e-16)'
     """
-    events = min(whole("events", events), whole("pages", pages))  # those of pages before the window come on top
+    events = min(whole("events", events), whole("pages", pages))  # events may also be of pages before the window
     if pages < guardrail.minimum or events <= guardrail.bound * pages:
         return None
-    chance = _tail(events, pages, guardrail.bound)
-    if chance > _MAX_P_VALUE:
+    p_value = _tail(events, pages, guardrail.bound)
+    if p_value > _MAX_P_VALUE:
         return None
-    seen = f"{guardrail.action} on {events} of {pages} pages in {guardrail.window:g} s: {100 * events / pages:.3g} %"
-    bound = f"the bound of {100 * guardrail.bound:.3g} %"
-    return f"{seen}, above {bound} (by chance with a probability of {chance:.2g})"
+    rate = f"{guardrail.action} on {events} of {pages} pages in {guardrail.window:g} s: {100 * events / pages:.3g} %"
+    return f"{rate}, above the bound of {100 * guardrail.bound:.3g} % (p-value {p_value:.2g})"
 
 
 def _tail(events: int, pages: int, rate: float) -> float:
-    """P(X >= events) for X ~ Binomial(pages, rate), where events > rate * pages: from there on, terms only shrink."""
+    """Return P(X >= events) for X ~ Binomial(pages, rate). From events > rate * pages on, the terms decrease."""
     if rate == 0:
         return 0.0
     ways = math.lgamma(pages + 1) - math.lgamma(events + 1) - math.lgamma(pages - events + 1)

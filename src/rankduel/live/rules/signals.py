@@ -1,4 +1,4 @@
-"""Signals (what users did on a page), pages that were shown, and clicks on them."""
+"""Signals (user actions after a query), shown pages, and clicks on pages."""
 
 from collections.abc import Hashable
 from typing import NamedTuple
@@ -9,7 +9,7 @@ __all__ = ["Clicks", "Shown", "Signal"]
 
 
 class Signal(NamedTuple):
-    """One thing that a user did after a query.
+    """An action of a user after a query.
 
     >>> Signal("q-81", "click", "d4", position=2, time=1_800_000_000.0, dwell=None, key="e-1").action
     'click'
@@ -17,11 +17,11 @@ class Signal(NamedTuple):
 
     query_id: str
     action: str
-    object: str | None  # the document; None if it was about none
-    position: int | None  # of the document on the page, as the client counts; nothing is concluded from it
+    object: str | None  # the document, if the action was about one
+    position: int | None  # of the document on the page, as the client counts; stored, but not used
     time: float  # seconds since 1970
-    dwell: float | None  # seconds that the user stayed with the document, if the client has measured it
-    key: str  # equal keys are the same signal, sent again
+    dwell: float | None  # seconds that the user stayed on the document, if the client measured it
+    key: str  # signals with equal keys are duplicates
 
 
 class Shown(NamedTuple):
@@ -32,7 +32,7 @@ class Shown(NamedTuple):
 
 
 class Clicks(NamedTuple):
-    """The documents that were clicked, on the page that was shown."""
+    """The clicked documents of a shown page."""
 
     clicks: tuple[Hashable, ...]
     shown: Interleaved

@@ -1,4 +1,4 @@
-"""Traffic share: which clients or queries may see duels."""
+"""Traffic share: which clients or queries take part in duels."""
 
 from hashlib import blake2b
 
@@ -8,10 +8,10 @@ __all__ = ["in_share"]
 
 
 def in_share(share: float, salt: str, client_or_query: str) -> bool:
-    """Whether a client (or a query, where no client is known) is in the share of the traffic that may see duels.
+    """Whether a client, or a query without a known client, is in the share of the traffic that takes part in duels.
 
-    The same answer whenever it is asked; and whoever is in at a share is in at every larger one. Another `salt` is
-    another choice, so that two tournaments do not choose the same clients.
+    The result is always the same for the same arguments. A client that is in a share is also in every larger share.
+    Tournaments have different salts, so they choose different clients.
 
     >>> [client for client in "abcdefgh" if in_share(0.25, "home-search", client)]
     ['d']
@@ -19,8 +19,8 @@ def in_share(share: float, salt: str, client_or_query: str) -> bool:
     ['d', 'g']
     """
     if number("share", share) > 1:
-        raise ValueError(f"share must be at most 1, got {share!r}")
+        raise ValueError(f"share must be a number from 0 to 1, got {share!r}")
     key = blake2b(salt.encode("utf-8", "surrogatepass"), digest_size=32).digest()
-    who = client_or_query.encode("utf-8", "surrogatepass")
-    drawn = blake2b(who, key=key, digest_size=8, person=b"rankduel share").digest()
-    return (int.from_bytes(drawn) >> 11) * 2.0**-53 < share  # 53 bits: below 1, and none is rounded
+    identity = client_or_query.encode("utf-8", "surrogatepass")
+    digest = blake2b(identity, key=key, digest_size=8, person=b"rankduel share").digest()
+    return (int.from_bytes(digest) >> 11) * 2.0**-53 < share  # 53 bits: below 1, and exact as a float

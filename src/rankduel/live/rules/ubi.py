@@ -1,4 +1,4 @@
-"""UBI reader: events of User Behavior Insights 1.3, as search front ends send them, become signals and pages."""
+"""UBI reader: turn events of User Behavior Insights 1.3 into signals and shown pages."""
 
 import json
 import math
@@ -14,29 +14,30 @@ from rankduel.live.rules.validation import brief, check_name, number, whole
 __all__ = ["FIRST_TIME", "LAST_TIME", "MAX_OBJECT_ID_CHARACTERS", "MAX_EVENTS_PER_CALL", "read_events", "read_page"]
 
 MAX_EVENTS_PER_CALL = 1_000
-MAX_OBJECT_ID_CHARACTERS = 256  # as UBI has it
+MAX_OBJECT_ID_CHARACTERS = 256  # the limit of UBI
 _MAX_DOCUMENTS_PER_PAGE = 1_000
-# Seconds since 1970: the years 2000 to 2099. A timestamp in seconds, taken for milliseconds, is in 1970.
+# Seconds since 1970: the years 2000 to 2099. This detects timestamps in seconds, which would be in 1970.
 FIRST_TIME, LAST_TIME = 946_684_800, 4_102_444_800
 
 
 def read_events(given: Mapping[str, Any] | Iterable[Any] | str | bytes) -> list[Signal | Shown | str]:
-    """One result for each event, in their order: a signal, or the page that was shown, or what is wrong with it.
+    """Read UBI events. Return a signal, a shown page or an error message for each event, in the same order.
 
-    `given` is one event, a list of them, or text: JSON of either, or NDJSON (an event on each line). At most 1,000.
+    `given` is an event, a list of events, or text: JSON of either, or NDJSON (one event per line). The limit is 1,000
+    events.
 
-    | field | what it must be |
+    | field | value |
     |---|---|
     | `query_id` | 1 to 200 printable characters |
     | `action_name` | the same |
-    | `timestamp` | ISO 8601 (UTC where it names no zone), or milliseconds since 1970 |
-    | `event_id` | optional, not in UBI: equal ids are the same event; without it, equal content is |
+    | `timestamp` | ISO 8601 (UTC unless it has a time zone), or milliseconds since 1970 |
+    | `event_id` | optional, not in UBI: events with equal ids are duplicates; without ids, events with equal content |
     | `event_attributes.object.object_id` | optional: up to 256 printable characters, or a whole number |
     | `event_attributes.position.ordinal` | optional: a whole number |
     | `event_attributes.dwell` | optional, not in UBI: seconds |
-    | `event_attributes.shown` | optional, not in UBI, for the action `impression`: what `Interleaved.to_dict` gives |
+    | `event_attributes.shown` | optional, not in UBI, for the action `impression`: result of `Interleaved.to_dict` |
 
-    Everything else is ignored, and never kept: client, session and user ids, messages, texts of queries.
+    All other fields are ignored and never stored: client, session and user ids, messages, texts of queries.
 
     >>> click = {"query_id": "q-81", "action_name": "click", "timestamp": "2027-01-15T08:00:00Z",
     ...          "event_attributes": {"object": {"object_id": "d4"}, "position": {"ordinal": 2}}}
@@ -48,7 +49,7 @@ def read_events(given: Mapping[str, Any] | Iterable[Any] | str | bytes) -> list[
     results: list[Signal | Shown | str] = []
     for index, item in enumerate(_items(given), 1):
         if index > MAX_EVENTS_PER_CALL:
-            raise ValueError(f"at most {MAX_EVENTS_PER_CALL:,} events at once, got more")
+            raise ValueError(f"expected at most {MAX_EVENTS_PER_CALL:,} events, got more; split them into batches")
         try:
             results.append(_event(item))
         except (ValueError, TypeError) as error:
@@ -57,9 +58,9 @@ def read_events(given: Mapping[str, Any] | Iterable[Any] | str | bytes) -> list[
 
 
 def _items(given: Mapping[str, Any] | Iterable[Any] | str | bytes) -> Iterator[Any]:
-    """The events, those that are no JSON as the error that says so."""
+    """Yield the events. Text that is not JSON becomes an exception in place of the event."""
     if isinstance(given, bytes):
-        given = given.decode("utf-8", "surrogateescape")  # what was no UTF-8 is not printable, so no id
+        given = given.decode("utf-8", "surrogateescape")  # invalid UTF-8 becomes unprintable, so ids reject it
     if isinstance(given, str):
         given = given.removeprefix("\ufeff")
         whole_text = _json(given)
@@ -115,7 +116,7 @@ def _event(item: Any) -> Signal | Shown:
 
 
 def _dictionary(what: str, value: object) -> Mapping[str, Any]:
-    """What stands there, or nothing."""
+    """Return a dictionary; an empty one for a missing attribute."""
     if value is None and what != "an event":
         return {}
     if not isinstance(value, Mapping):
@@ -124,7 +125,7 @@ def _dictionary(what: str, value: object) -> Mapping[str, Any]:
 
 
 def _time(value: object) -> float:
-    """In seconds since 1970."""
+    """Convert a timestamp to seconds since 1970."""
     seconds = math.nan
     if isinstance(value, str) and len(value) > len("2027-01-15"):
         try:
@@ -142,14 +143,14 @@ def _time(value: object) -> float:
 
 
 def _document(what: str, value: object) -> str | int:
-    """UBI's ids of objects may be whole numbers."""
+    """Check the id of a document. In UBI it may be an integer."""
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63:
         return value
     return check_name(what, value, MAX_OBJECT_ID_CHARACTERS)
 
 
 def read_page(stored: object) -> Interleaved:
-    """Read a page from outside: it has all that its interleaving method needs to credit clicks, and nothing else."""
+    """Validate a page that a client sent. Keep only the fields that its interleaving method needs, and the lists."""
     page = _dictionary("shown", stored)
     method = page.get("method")
     if not isinstance(method, str) or method not in INTERLEAVINGS:
@@ -163,7 +164,7 @@ def read_page(stored: object) -> Interleaved:
             raise ValueError(f"{field} of shown must be {expected}, got {brief(value)}")
     documents = {str(_document("a document of shown", document)) for document in page["documents"]}
     if len(documents) < len(page["documents"]):
-        raise ValueError("the documents of shown must differ")
+        raise ValueError("documents of shown must not have duplicates")
     for value in page[credit_field]:
         try:
             interleaving.check_credit_value(value)
@@ -177,12 +178,12 @@ def read_page(stored: object) -> Interleaved:
 
 
 def _check_lists(lists: Any) -> None:
-    """The best documents of both rankers, for people who look; nothing is concluded from them."""
+    """Check the top documents of both rankers. They are stored for inspection only."""
     if not isinstance(lists, list | tuple) or len(lists) != 2:
-        raise ValueError(f"lists of shown must be two, of the first and the second, got {brief(lists)}")
-    for found in lists:
-        if not isinstance(found, list | tuple) or len(found) > _MAX_DOCUMENTS_PER_PAGE:
+        raise ValueError(f"lists of shown must be two lists, of the first and the second ranker, got {brief(lists)}")
+    for documents in lists:
+        if not isinstance(documents, list | tuple) or len(documents) > _MAX_DOCUMENTS_PER_PAGE:
             expected = f"a list of up to {_MAX_DOCUMENTS_PER_PAGE:,}"
-            raise ValueError(f"each of the lists of shown must be {expected}, got {brief(found)}")
-        for document in found:
+            raise ValueError(f"each of the lists of shown must be {expected}, got {brief(documents)}")
+        for document in documents:
             _document("a document of the lists of shown", document)

@@ -1,4 +1,4 @@
-"""Validation of values from outside: each error says what must be there, and shows the value."""
+"""Validation of arguments. Each error names the argument, what it must be, and the value."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ _MAX_NAMES_IN_ERROR = 20
 
 
 def check_name(what: str, value: object, max_characters: int = MAX_NAME_CHARACTERS) -> str:
-    """A name or an id.
+    """Check a name or an id, and return it.
 
     >>> check_name("query_id", "")
     Traceback (most recent call last):
@@ -26,7 +26,7 @@ def check_name(what: str, value: object, max_characters: int = MAX_NAME_CHARACTE
 
 
 def number(what: str, value: float, *, at_least: float = 0.0, below: float = math.inf) -> float:
-    """A finite number with at_least <= value < below, as a float.
+    """Check that at_least <= value < below, and return the value as a float.
 
     >>> number("share", -1)
     Traceback (most recent call last):
@@ -39,7 +39,7 @@ def number(what: str, value: float, *, at_least: float = 0.0, below: float = mat
 
 
 def whole(what: str, value: int, *, at_least: int = 0) -> int:
-    """A whole number, as an int.
+    """Check a whole number, and return it as an int.
 
     >>> whole("minimum", 2.5)
     Traceback (most recent call last):
@@ -51,24 +51,24 @@ def whole(what: str, value: int, *, at_least: int = 0) -> int:
 
 
 def known(what: str, stored: object, names: Iterable[str]) -> dict[str, Any]:
-    """A dictionary that has no other keys than these.
+    """Check that a dictionary has only known keys, and return a copy.
 
     >>> known("a guardrail", {"bund": 0.1}, ("action", "bound"))
     Traceback (most recent call last):
-    ValueError: a guardrail has no 'bund', expected some of action, bound
+    ValueError: unknown field 'bund' in a guardrail; known fields: action, bound
     """
     names = tuple(names)
     if not isinstance(stored, Mapping):
         raise ValueError(f"{what} must be a dictionary, got {brief(stored)}")
     for key in stored:
         if key not in names:
-            raise ValueError(f"{what} has no {brief(key)}, expected some of {', '.join(names)}")
+            raise ValueError(f"unknown field {brief(key)} in {what}; known fields: {', '.join(names)}")
     return dict(stored)
 
 
 def as_list(what: str, given: Iterable[Any]) -> list[Any]:
-    """A list, from anything but a text or a dictionary."""
-    if type(given) is list:  # as most are
+    """Return an iterable as a list. Raise TypeError for a string, a dictionary or anything not iterable."""
+    if type(given) is list:  # the common case
         return given
     if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
         raise TypeError(f"{what} must be a list, got {brief(given)}")
@@ -76,7 +76,7 @@ def as_list(what: str, given: Iterable[Any]) -> list[Any]:
 
 
 def some_of(names: Sequence[str]) -> str:
-    """Names for an error message: all of them, or the first 20.
+    """Join names for an error message: all of them, or the first 20.
 
     >>> some_of(["bm25", "ltr"])
     'bm25, ltr'

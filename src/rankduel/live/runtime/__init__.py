@@ -1,6 +1,8 @@
-"""An open tournament in this process: its state in memory, and what happens to it while it runs.
+"""An open tournament in this process: its state in memory, and its operations.
 
-- `state.py`: the state as the fold over the journal; `runtime.py` follows the journal, `snapshots.py` stores the state.
-- `issuing.py`: which query gets which duel, with `known_queries.py`, `bloom_filter` and `recent_cache.py`.
-- `tickets.py`: duels that vouch for themselves; `maintenance.py`: resolves and expires duels, checks guardrails.
+- `state.py`: the state, computed by replaying the journal. `runtime.py` follows the journal, `snapshots.py` stores the
+  state.
+- `issuing.py`: issues duels, with `sides.py`, `known_queries.py`, `bloom_filter` and `recent_cache.py`.
+- `recording.py`: tells, shown pages and signals. `tickets.py`: signed duels.
+- `maintenance.py`: resolves and expires duels, checks guardrails.
 """

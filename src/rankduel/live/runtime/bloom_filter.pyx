@@ -1,12 +1,12 @@
-"""A filter that grows: it tells, in a few bits for each, what was surely never put there."""
+"""A growing Bloom filter: recognises keys that were never added, with a few bits per key."""
 
 from cpython.bytearray cimport PyByteArray_AS_STRING
 
-cdef int BITS = 8  # for each key
+cdef int BITS = 8  # per key
 
 
 cdef class BloomFilter:
-    """Tells what was surely never put here (Bloom, 1970): what was is always found, and few others. It grows.
+    """A growing set of strings without false negatives and with few false positives (Bloom, 1970).
 
     >>> asked = BloomFilter()
     >>> asked.add("q-81")
@@ -16,14 +16,14 @@ cdef class BloomFilter:
     ['q-81']
     """
 
-    cdef list layers  # of bits; each has twice the room of the one before
-    cdef Py_ssize_t first, room  # keys that fit into the first layer, and those that still fit into the last one
+    cdef list layers  # of bits; each layer has twice the capacity of the layer before
+    cdef Py_ssize_t first, room  # capacity of the first layer in keys, and free capacity of the last layer
 
     def __init__(self, Py_ssize_t first=2**17):
         self.layers, self.first, self.room = [], first, 0
 
     def add(self, str key not None):
-        """Put something here."""
+        """Add a key."""
         if not self.room:
             self.room = self.first << len(self.layers)
             self.layers.append(bytearray(self.room * BITS // 8))
@@ -49,5 +49,5 @@ cdef class BloomFilter:
         return False
 
     def found(self, list keys not None):
-        """Those of these that may have been put here."""
+        """Return the keys that may have been added. The others were certainly not added."""
         return [key for key in keys if key in self]

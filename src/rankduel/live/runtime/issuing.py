@@ -1,4 +1,4 @@
-"""Issuing of duels: which query gets which duel, and who sees the baseline instead."""
+"""Issue duels: which query gets which duel, and which gets the baseline."""
 
 import secrets
 from collections.abc import Iterable
@@ -18,40 +18,40 @@ from rankduel.live.storage.contract import CounterDelta
 
 __all__ = ["DuelIssuer"]
 
-_MAX_ASK_SECONDS = 1.0  # that an ask waits for a shared storage
-_MAX_RECENT_CLIENTS = 100_000  # whose duels of today are counted in memory
+_MAX_ASK_SECONDS = 1.0  # how long an ask waits for a shared storage
+_MAX_RECENT_CLIENTS = 100_000  # clients whose duels of today are counted in memory
 _NO_ODDS = (None, None)
 _Query = tuple[str | None, str | None]  # query and hashed client
 
 
 class _Found(NamedTuple):
-    """What is known of the queries and clients of a call."""
+    """The known duels of a call, and the queries and clients that must be looked up in the storage."""
 
     known: dict[str, DuelRow]  # by query
-    queries: list[str]  # that only the storage may know
-    clients: set[str]  # whose duels of today only the storage can count
+    queries: list[str]  # to look up in the storage
+    clients: set[str]  # to count in the storage, for the daily cap
     day: float  # when today began
 
 
 @dataclass(slots=True)
 class _Round:
-    """One call for any number of duels."""
+    """The state of one `ask_many`."""
 
     time: float
     expires: float
     known: dict[str, DuelRow]  # by query
-    closed: str | None  # why nobody gets a duel
-    limited: bool  # whether somebody may be refused
+    closed: str | None  # why no query gets a duel, or None
+    limited: bool  # whether a query may be refused by a share or a cap
     new: list[DuelRow] = field(default_factory=list)
-    refused: dict[str, int] = field(default_factory=dict)  # how many, by why
+    refused: dict[str, int] = field(default_factory=dict)  # counters of asks without a duel, by reason
 
     def refuse(self, why: str) -> None:
-        """Count one who gets no duel."""
+        """Count an ask without a duel."""
         self.refused[f"serve {why}"] = self.refused.get(f"serve {why}", 0) + 1
 
 
 class DuelIssuer:
-    """Gives out the duels of one session: the time from when a process opens a tournament until it closes it."""
+    """Issues the duels of one session. A session lasts from opening a tournament until closing it."""
 
     def __init__(self, runtime: TournamentRuntime, session: int) -> None:
         self.runtime = runtime
@@ -61,13 +61,13 @@ class DuelIssuer:
         self._session = session
         self._issued = 0  # in this session
         self._queries = runtime.queries
-        # How many duels each client was given on that day, where there is a cap.
+        # Duels per client on that day, if there is a daily cap.
         self._day = 0.0
         self._clients: RecentCache[str, int] = RecentCache(_MAX_RECENT_CLIENTS)
         runtime.state.begin(session)
 
     def ask_many(self, asked: Iterable[tuple[str | None, str | None]]) -> list[LiveDuel]:
-        """A duel for each query, with a client or None; the same query gets the same duel."""
+        """Return a duel for each query and client, which may be None. The same query gets the same duel."""
         checked = self._checked(asked)
         try:
             found = self._find(checked)
@@ -76,9 +76,9 @@ class DuelIssuer:
         return self._ask_many(checked, found)
 
     def ask_now(self, asked: Iterable[tuple[str | None, str | None]]) -> list[LiveDuel] | None:
-        """The same, without waiting for the storage; None if the storage must be asked.
+        """Like `ask_many`, without waiting for the storage. Return None if the storage must be read.
 
-        While the storage fails or hangs, queries that are not in memory get the baseline: nobody waits for it.
+        While the storage fails or hangs, queries that are not in memory get the baseline at once.
         """
         unusable = self._storage_unusable()
         if self._storage.shared and not unusable:
@@ -109,20 +109,20 @@ class DuelIssuer:
             runtime.writer.issue(runtime.name, this.new)
         elif any(row.query is not None for row in this.new):
             duels = self._agree(duels, this.new)
-        elif this.new:  # others may be told of them
+        elif this.new:  # other processes may receive their tells
             runtime.writer.put_soon(runtime.name, this.new)
         if this.refused:
             runtime.writer.put_soon(runtime.name, [CounterDelta(this.refused)])
         return duels
 
-    # What the storage knows of queries and clients. Nobody waits for the lock while it is read
+    # Lookup of queries and clients. The storage is read without holding the lock
 
     def _found(self, checked: list[_Query]) -> _Found:
-        """What is in memory, and for whom the storage must be asked. The caller holds the lock."""
+        """Look up queries and clients in memory. The caller holds the lock."""
         queries = [query for query, _ in checked if query is not None]
         known: dict[str, DuelRow] = {}
         missing = queries
-        if queries and self._queries is not None:  # else only the storage knows what other processes have asked
+        if queries and self._queries is not None:  # if the storage is shared, other processes issue duels too
             known, missing = self._queries.in_memory(queries)
         capped = self._state.settings.daily_cap is not None and not self._closed()
         day = self._today()
@@ -132,7 +132,7 @@ class DuelIssuer:
     def _find(self, checked: list[_Query]) -> _Found:
         runtime, storage = self.runtime, self._storage
         if storage.shared and runtime.writer.failure is not None:
-            raise StorageError("the last write has failed")
+            raise StorageError("the last write failed")
         with runtime.lock:
             found = self._found(checked)
         if found.queries:
@@ -176,15 +176,15 @@ class DuelIssuer:
         return self._live(row, id, seed)
 
     def _asked_meanwhile(self, query: str) -> DuelRow | None:
-        """The duel that another thread has issued for a query since the storage was asked."""
+        """Return the duel that another thread issued for a query since the lookup, or None."""
         return None if self._queries is None else self._queries.recent(query)
 
     def _agree(self, duels: list[LiveDuel], new: list[DuelRow]) -> list[LiveDuel]:
-        """Where other processes ask, too: the duel that a query has is the one that was written first."""
+        """Write new duels to a shared storage. A query has the duel that was written first, by any process."""
         runtime = self.runtime
         try:
             rows: list[DuelRow] = runtime.writer.put(runtime.name, new).result(_MAX_ASK_SECONDS)
-        except (StorageError, TimeoutError):  # perhaps they are written later: then nobody tells them, and they expire
+        except (StorageError, TimeoutError):  # if they are written later after all, they expire
             return self._without_storage(len(duels))
         stored = {asked.id: row for asked, row in zip(new, rows, strict=True)}
         self._catch_up(rows)
@@ -193,12 +193,12 @@ class DuelIssuer:
             return [self._again(stored[duel.id]) if duel.id in stored else duel for duel in duels]
 
     def _without_storage(self, asks: int) -> list[LiveDuel]:
-        """The storage does not answer, or too late: users still see their results."""
+        """Return the baseline for all asks, because the storage failed or was too slow."""
         with self.runtime.lock:
             return [self._no_duel("storage") for _ in range(asks)]
 
     def duels_of(self, queries: list[str]) -> dict[str, DuelRow]:
-        """The duels of these queries, be they on their way to the storage, or there."""
+        """Return the duels of queries, in memory or in the storage."""
         known: dict[str, DuelRow] = {}
         if self._queries is not None:
             with self.runtime.lock:
@@ -206,15 +206,15 @@ class DuelIssuer:
         return known | self._storage.duels_of(self.runtime.name, queries) if queries else known
 
     def recognise(self, row: DuelRow) -> None:
-        """A duel has come back by its ticket. If it is of an earlier session, a crash may have swallowed the ask."""
+        """Note the query of a ticket. If the ticket is of an earlier session, a crash may have lost the ask."""
         if row.session != self._session and row.query is not None and self._queries is not None:
             with self.runtime.lock:
                 self._queries.note(row.query)
 
-    # Whether there is a duel
+    # Reasons for no duel
 
     def _closed(self) -> str | None:
-        """Why there is no duel for anybody, or None."""
+        """Return why no query gets a duel, or None."""
         runtime, state = self.runtime, self._state
         if runtime.failure is not None:
             return "failed"
@@ -230,7 +230,7 @@ class DuelIssuer:
         return writer.failure is not None or writer.stalled or self._storage.damage is not None
 
     def _refusal(self, query: str | None, client: str | None, this: _Round) -> str | None:
-        """Why there is no duel for this query, or None."""
+        """Return why this query gets no duel, or None."""
         runtime, settings = self.runtime, self._state.settings
         if settings.share < 1 and not in_share(settings.share, settings.salt, client or query or secrets.token_hex(8)):
             return "share"
@@ -242,7 +242,7 @@ class DuelIssuer:
         return None
 
     def _today(self) -> float:
-        """When today began; what was counted on another day is forgotten."""
+        """Return when today began. On a new day, reset the counts per client."""
         time = self.runtime.time()
         day = time - time % DAY
         if self._day != day:
@@ -253,18 +253,18 @@ class DuelIssuer:
         return blake2b(check_name("client_id", client).encode(), key=self._salt, digest_size=8).hexdigest()
 
     def _catch_up(self, rows: Iterable[DuelRow]) -> None:
-        """Learn of rankers that another process has added, before the lock is taken."""
+        """If duels have rankers that another process added, follow the journal. Called without the lock."""
         if self._storage.shared and not all(map(self._has_rankers, rows)):
             self.runtime.follow()
 
     def _has_rankers(self, row: DuelRow) -> bool:
         return max(row.first, row.second) < len(self._state.rankers)
 
-    # What is answered
+    # Results
 
     def _again(self, row: DuelRow) -> LiveDuel:
-        """A duel that was given out before."""
-        if not self._has_rankers(row):  # a damaged storage: the journal does not name them
+        """Return a duel that was issued before."""
+        if not self._has_rankers(row):  # a damaged storage: the journal does not have these rankers
             return self._no_duel("storage")
         return self._live(row, row.id, self._state.seed_of(row.id))
 
@@ -274,7 +274,7 @@ class DuelIssuer:
         return LiveDuel(id, first, second, seed, row.expires, runtime.method, _row=row, _signer=tickets)
 
     def _shadow(self, row: DuelRow, seed: int) -> LiveDuel:
-        """A duel that was chosen and is not played."""
+        """Return the duel of a dry run: chosen, but not shown."""
         rankers, method = self._state.rankers, self.runtime.method
         return LiveDuel(None, rankers[row.first], rankers[row.second], seed, row.expires, method, "baseline", "shadow")
 

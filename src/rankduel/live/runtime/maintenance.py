@@ -1,4 +1,4 @@
-"""Maintenance of a tournament: resolve duels whose window has closed, let old ones expire, check guardrails."""
+"""Maintenance of a tournament: resolve duels whose window has closed, expire old duels, check guardrails."""
 
 import json
 import logging
@@ -16,24 +16,24 @@ from rankduel.live.storage.contract import Change, CounterDelta, Entry, ExpireDu
 __all__ = ["Maintenance"]
 
 _MAX_DUELS_PER_RUN = 1_000  # resolved together
-_LOG_INTERVAL_SECONDS = 60.0  # maintenance that keeps failing is logged once in this time
+_LOG_INTERVAL_SECONDS = 60.0  # repeated failures are logged at most this often
 _MAX_REASON_CHARACTERS = 500
 _log = logging.getLogger("rankduel")
 
 
 class Maintenance:
-    """Looks after one tournament. Where several processes have it open, the leader resolves and checks."""
+    """Maintenance of one tournament. On a shared storage, only the leader resolves and expires duels."""
 
     def __init__(self, runtime: TournamentRuntime) -> None:
         self.runtime = runtime
         self._windows: dict[Guardrail, GuardrailWindow] = {}
         self._logged = -_LOG_INTERVAL_SECONDS
-        self._step("check guardrails", self.check_guardrails, [])  # they count from here on
+        self._step("check guardrails", self.check_guardrails, [])  # their windows begin now
 
     def run_due(self) -> None:
-        """Do everything that is due. A step that fails does not keep the others from running, and is tried again.
+        """Run all steps. A failed step does not stop the others, and runs again next time.
 
-        A storage that fails is no failure of maintenance: health shows it by itself.
+        A StorageError is logged, but is not a failure of maintenance: health reports it separately.
         """
         runtime = self.runtime
         failures: list[str] = []
@@ -75,20 +75,20 @@ class Maintenance:
             self.runtime.queries.load()
 
     def expire(self) -> None:
-        """Let duels expire whose time is over."""
+        """Expire overdue duels."""
         runtime = self.runtime
         if runtime.storage.overdue(runtime.name, runtime.time()):
             runtime.write([ExpireDue(runtime.time())])
 
     def resolve(self) -> None:
-        """Decide the duels that were shown and whose window has closed, by what users did."""
+        """Resolve the shown duels whose attribution window has closed, from their signals."""
         runtime = self.runtime
         due = runtime.storage.due(runtime.name, runtime.time() - runtime.attribution.window, _MAX_DUELS_PER_RUN)
         if due:
             runtime.write([entry for row in due for entry in self._resolved(row)])
 
     def _resolved(self, row: DuelRow) -> tuple[Entry, ...]:
-        """The outcome of one duel; one that cannot be resolved fails by itself and keeps no other one waiting."""
+        """Return the entries that resolve a duel. If that fails, only this duel becomes `failed`."""
         try:
             return self._judged(row)
         except StorageError:
@@ -100,37 +100,37 @@ class Maintenance:
     def _judged(self, row: DuelRow) -> tuple[Entry, ...]:
         runtime = self.runtime
         signals = [
-            Signal(row.query or "", one.action, one.object, one.position, one.time, one.dwell, one.key)
-            for one in runtime.storage.signals(runtime.name, row.session, row.number)
+            Signal(row.query or "", each.action, each.object, each.position, each.time, each.dwell, each.key)
+            for each in runtime.storage.signals(runtime.name, row.session, row.number)
         ]
         page = Interleaved.from_dict(json.loads(row.page or ""))
-        found = runtime.attribution.judge(
+        judgement = runtime.attribution.judge(
             page, signals, seed=runtime.state.seed_of(row.id), method=runtime.method, issued=row.issued
         )
-        outcome = None if found.outcome is None else found.outcome.value
-        noted = CounterDelta({"orphan signals": found.orphans, "late signals": found.late})
-        return Tell(row.session, row.number, None, outcome, runtime.time()), noted
+        outcome = None if judgement.outcome is None else judgement.outcome.value
+        counters = CounterDelta({"orphan signals": judgement.orphans, "late signals": judgement.late})
+        return Tell(row.session, row.number, None, outcome, runtime.time()), counters
 
     def check_guardrails(self) -> None:
         """Pause the tournament when a guardrail is crossed."""
         runtime = self.runtime
         rails = [Guardrail.from_dict(rail) for rail in runtime.state.settings.guardrails]
         if runtime.state.status != "running":
-            rails = []  # once it is started again, what was seen before is forgotten
+            rails = []  # the windows begin anew when the tournament is started again
         self._windows = {rail: self._windows.get(rail) or GuardrailWindow(rail.window) for rail in rails}
         time, counters = runtime.time(), runtime.counters
         for rail, window in self._windows.items():
             pages_with, pages = counters.get(f"pages with {rail.action}", 0), counters.get("pages", 0)
             why = crossed(rail, *window.grown(time, pages_with, pages))
             if why is not None:
-                _log.warning("%s: paused, %s", runtime.name, why)
+                _log.warning("%s: paused by a guardrail: %s", runtime.name, why)
                 self._windows = {}
                 runtime.write([Change(time, "paused", {"reason": why, "by": "guardrail"})])
                 return
 
 
 def _failed_page(row: DuelRow, reason: str) -> str:
-    """The page of a duel with the reason why it failed."""
+    """Return the page of a failed duel as JSON, with the reason."""
     try:
         page = json.loads(row.page or "")
     except ValueError:

@@ -1,4 +1,4 @@
-"""A memory of the last things, however many there were."""
+"""A bounded cache of recently used items."""
 
 from typing import Generic, TypeVar
 
@@ -9,7 +9,7 @@ V = TypeVar("V")
 
 
 class RecentCache(Generic[K, V]):
-    """Knows at least the last `most` things that were put here or asked for, and at most twice as many.
+    """A cache of at least the last `most` items that were set or read, and at most twice as many.
 
     >>> recent = RecentCache(2)
     >>> for number in range(5):
@@ -30,8 +30,8 @@ class RecentCache(Generic[K, V]):
         self._new[key] = value
 
     def get(self, key: K) -> V | None:
-        """What was put here under that key, if it is still known."""
-        found = self._new.get(key)
-        if found is None and (found := self._old.get(key)) is not None:
-            self[key] = found
-        return found
+        """Return the value of a key; None if it is not cached."""
+        value = self._new.get(key)
+        if value is None and (value := self._old.get(key)) is not None:
+            self[key] = value
+        return value

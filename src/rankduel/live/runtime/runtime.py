@@ -1,4 +1,4 @@
-"""The state of an open tournament in memory, which follows the journal: it never knows more than the disk does."""
+"""The in-memory state of an open tournament. It follows the journal, so it contains only durable events."""
 
 import logging
 import threading
@@ -23,14 +23,15 @@ from rankduel.live.storage.writer import Writer
 
 __all__ = ["TournamentRuntime"]
 
-MAINTENANCE_OVERDUE_SECONDS = 20.0  # without a run, which is due four times a second and may wait 15 s for a lock
+MAINTENANCE_OVERDUE_SECONDS = 20.0  # maintenance is due four times a second, and may wait 15 s for a lock
 _log = logging.getLogger("rankduel")
 
 
 class TournamentRuntime:
-    """The state in memory, and how it follows the journal. Whoever reads `state` holds `lock`.
+    """The in-memory state of a tournament, updated after each commit. Hold `lock` to read `state`.
 
-    A bandit that raises is a `failure`: nothing is learnt any more, all is still written, and users see the baseline.
+    If the bandit raises an exception, it becomes the `failure`: nothing more is learnt, entries are still written, and
+    users see the baseline.
     """
 
     def __init__(self, name: str, writer: Writer, state: State, snapshot_at: int) -> None:
@@ -46,30 +47,30 @@ class TournamentRuntime:
         self.failed_steps: str | None = None  # of the last run of maintenance
         self.maintenance_ran_at = monotonic()  # when the last run of maintenance ended
         self.closed = False
-        self.counters_version = 0  # grows whenever they change
-        self.unwritten = 0  # duels issued that the counters do not know yet
+        self.counters_version = 0  # increases whenever the counters change
+        self.unwritten = 0  # issued duels that the counters do not include yet
         self.snapshots = SnapshotTaker(name, self.storage, state, self.lock, snapshot_at)
         self._rules: tuple[dict[str, Any] | None, Attribution] = {}, Attribution()
-        self.counters = _with_declared(self.actions, self.storage.counts(name))  # as far as they are durable
+        self.counters = _with_declared(self.actions, self.storage.counts(name))  # only durable ones
         if self.queries is not None:
-            with suppress(StorageError):  # maintenance goes on with it, and reports what fails
+            with suppress(StorageError):  # maintenance continues loading, and reports failures
                 self.queries.load()
 
     def check(self) -> None:
-        """Raise if nothing can be written any more."""
+        """Raise StorageError if the tournament is closed."""
         self.writer.check()
         if self.closed:
-            raise StorageError(f"tournament {self.name!r} is closed")
+            raise StorageError(f"tournament {self.name!r} is closed; open it again")
 
     @property
     def failing(self) -> Exception | None:
-        """Why users see the baseline though the tournament runs: the storage or the bandit has failed."""
+        """The failure of the storage or the bandit, while users see the baseline; None if both work."""
         damage = self.storage.damage
         return self.failure or self.writer.failure or (None if damage is None else StorageError(damage))
 
     @property
     def maintenance_failure(self) -> str | None:
-        """Why duels are not resolved, do not expire, or guardrails are not checked; None if all is well."""
+        """Why maintenance failed, so that duels are not resolved or guardrails not checked; None if it works."""
         if self.failed_steps is not None:
             return self.failed_steps
         if (seconds := monotonic() - self.maintenance_ran_at) > MAINTENANCE_OVERDUE_SECONDS:
@@ -80,17 +81,17 @@ class TournamentRuntime:
         return None if failure is None else f"cannot write a snapshot: {failure}"
 
     def fail(self, error: Exception) -> None:
-        """The bandit has raised."""
+        """Note an exception of the bandit."""
         self.failure = error
-        _log.error("%s: the bandit has failed, the baseline is served: %r", self.name, error)
+        _log.error("%s: the bandit failed, users see the baseline: %r", self.name, error)
 
     def time(self) -> float:
-        """Now; if the clock was set back, as late as the last event."""
+        """Return the current time, but never before the last event, in case the clock was set back."""
         return max(now(), self.state.time)
 
     @property
     def attribution(self) -> Attribution:
-        """How what users do becomes the outcome of a duel."""
+        """The rules that turn signals and clicks into the outcome of a duel."""
         given, rules = self._rules
         if given is not self.state.settings.attribution:
             given = self.state.settings.attribution
@@ -100,25 +101,25 @@ class TournamentRuntime:
 
     @property
     def actions(self) -> frozenset[str]:
-        """The actions that attribution or a guardrail names. Each has a counter; all others share one."""
+        """The declared actions, named by attribution or a guardrail. Each has a counter. All others share one."""
         rails = (rail["action"] for rail in self.state.settings.guardrails)
         return frozenset((*self.attribution.actions, *rails))
 
     def counts(self) -> Counts:
-        """What became of all duels."""
+        """Return the durable counts of duels by state."""
         return Counts.of(self.counters)
 
-    # The journal goes on
+    # Journal
 
     def write(self, entries: Sequence[Entry]) -> list[Any]:
-        """Write entries; their results, when they are durable."""
+        """Write entries. Return their results when they are durable."""
         return self.writer.put(self.name, entries).result()
 
     def happened(self, events: list[Event], counts: dict[str, int]) -> None:
-        """A commit is durable: learn from it."""
-        if events and events[0].number > self.state.number + 1:  # others have written, too
+        """Apply the events and counts of a commit that is now durable."""
+        if events and events[0].number > self.state.number + 1:  # other processes have written events too
             self.follow()
-        if counts.get("recovered asks"):  # their queries have duels that nobody here has seen
+        if counts.get("recovered asks"):  # their queries have duels that are not in memory
             self.storage.refresh_queries()
         with self.lock:
             for name, by in counts.items():
@@ -129,11 +130,11 @@ class TournamentRuntime:
         self._take_snapshot_if_due()
 
     def follow(self) -> None:
-        """Take in what others have written to the journal; nobody waits for the storage meanwhile."""
+        """Apply events that other processes have written. The lock is not held while the storage is read."""
         events = self.storage.read(self.name, self.state.number)
-        while some := list(islice(events, 1000)):
+        while chunk := list(islice(events, 1000)):
             with self.lock:
-                self._learn(some)
+                self._learn(chunk)
         self._take_snapshot_if_due()
 
     def _take_snapshot_if_due(self) -> None:
@@ -141,21 +142,21 @@ class TournamentRuntime:
             self.snapshots.take_if_due()
 
     def take_snapshot(self) -> None:
-        """Store a snapshot now, so that opening is quick."""
+        """Store a snapshot now, so that the next opening is fast."""
         if self.failure is None:
             self.snapshots.take_snapshot()
 
     def count_again(self) -> None:
-        """Take in the counters of all processes."""
+        """Read the counters again, which include other processes."""
         counters = self.storage.counts(self.name)
         self.counters_version += counters != self.counters
         self.counters = counters
 
     def recover(self) -> None:
-        """If the storage has failed, see whether it is possible again."""
+        """If the last commit failed, try another one, so that asks get duels again as soon as the storage works."""
         if self.writer.failure is not None:
             self.write([CounterDelta({"recoveries": 1})])
-            self.unwritten = 0  # what was not written will not be
+            self.unwritten = 0  # duels of a failed commit are never written
 
     def _learn(self, events: Iterable[Event]) -> None:
         state = self.state
@@ -172,7 +173,7 @@ class TournamentRuntime:
 
 
 def _with_declared(actions: Collection[str], counters: Mapping[str, int]) -> dict[str, int]:
-    """Counters without those of actions that are not declared, which older versions have counted one by one."""
+    """Merge the counters of undeclared actions into one. Older versions counted each of them."""
     kept: dict[str, int] = {}
     for name, count in counters.items():
         if name.startswith("action ") and name.removeprefix("action ") not in actions:

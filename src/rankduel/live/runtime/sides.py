@@ -1,4 +1,4 @@
-"""Sides of a duel: a coin flip decides which ranker is shown first, and the duel's seed makes its page."""
+"""Sides of a duel: a coin flip decides which ranker is `first`, and a seed makes the page."""
 
 from hashlib import blake2b
 
@@ -11,9 +11,10 @@ _COIN_BIT = 2**48
 
 
 class SideCoin:
-    """Coin flips of one tournament: the same duel id gives the same flip and the same page, also in replay.
+    """Coin flips of one tournament. The same duel id gives the same flip and the same page, also during replay.
 
-    So each side wins half of the duels, whatever the bandit and the rankers are; the dashboard checks that.
+    Because of the flip, each side wins half of the duels on average, for all bandits and rankers. The dashboard checks
+    this.
 
     >>> swapped = [SideCoin(seed=1).flip(f"1-{number}")[0] for number in range(1_000)]
     >>> 450 < sum(swapped) < 550
@@ -24,7 +25,7 @@ class SideCoin:
         self._keyed = blake2b(key=subseed(seed, "luck").to_bytes(16, "little"), digest_size=7)
 
     def flip(self, id: str) -> tuple[bool, int]:
-        """Whether the sides that the bandit chose are swapped, and the seed of the page."""
+        """Return whether the sides that the bandit chose are swapped, and the seed of the page."""
         digest = self._keyed.copy()
         digest.update(id.encode())
         bits = int.from_bytes(digest.digest(), "little")

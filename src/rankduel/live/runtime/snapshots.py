@@ -1,4 +1,4 @@
-"""Snapshots: when the state of a tournament is stored, so that opening it replays few events."""
+"""Take snapshots of the state of a tournament, so that opening it replays few events."""
 
 import logging
 import threading
@@ -8,12 +8,12 @@ from rankduel.live.storage.contract import Storage
 
 __all__ = ["SNAPSHOT_INTERVAL_EVENTS", "SnapshotTaker"]
 
-SNAPSHOT_INTERVAL_EVENTS = 50_000  # the most that opening has to replay, in less than half a second
+SNAPSHOT_INTERVAL_EVENTS = 50_000  # replayed in less than half a second when a tournament is opened
 _log = logging.getLogger("rankduel")
 
 
 class SnapshotTaker:
-    """Takes snapshots of one tournament. `last_event` is the event of the last snapshot that is stored."""
+    """Takes snapshots of one tournament. `last_event` is the number of the event of the last stored snapshot."""
 
     def __init__(self, name: str, storage: Storage, state: State, lock: threading.RLock, last_event: int) -> None:
         self.failure: Exception | None = None  # of the last attempt
@@ -21,14 +21,14 @@ class SnapshotTaker:
         self._last_event = last_event
 
     def take_if_due(self) -> None:
-        """Take a snapshot if `SNAPSHOT_INTERVAL_EVENTS` events have come since the last one."""
+        """Take a snapshot if there are `SNAPSHOT_INTERVAL_EVENTS` events since the last one."""
         if self._state.number - self._last_event >= SNAPSHOT_INTERVAL_EVENTS:
             self.take_snapshot()
 
     def take_snapshot(self) -> None:
-        """Store the state as it is now, if this process leads and there is a new event.
+        """Store the current state, if this process is the leader and there are new events.
 
-        All that a snapshot saves is replay. So a failure is noted, and it is tried again after a tenth of the interval.
+        Snapshots only shorten replay. So a failure is not raised but noted, with a retry after a tenth of the interval.
         """
         if self._state.number == self._last_event:
             return
@@ -42,4 +42,4 @@ class SnapshotTaker:
         except Exception as error:
             self._last_event -= SNAPSHOT_INTERVAL_EVENTS - SNAPSHOT_INTERVAL_EVENTS // 10
             self.failure = error
-            _log.warning("%s: no snapshot was written: %s", self._name, error)
+            _log.warning("%s: cannot write a snapshot: %s", self._name, error)

@@ -1,4 +1,4 @@
-"""A tournament as the fold over its journal: the same events, in the same order, give the same state, bit for bit."""
+"""State of a tournament, computed by replaying its journal: the same events give the same state, bit for bit."""
 
 import json
 from collections.abc import Iterable
@@ -18,9 +18,9 @@ from rankduel.types import Duel, Outcome
 
 __all__ = ["State", "load_state"]
 
-_SCHEMA = 1  # of what a snapshot holds beside the bandit
-Odds = tuple[float, float] | None  # of the two sides to be chosen, where the bandit must know
-_OUTCOMES = {  # as it was told, and as it is where the sides were swapped
+_SCHEMA = 1  # of the snapshot, apart from the bandit
+Odds = tuple[float, float] | None  # propensities of the two sides, if the bandit needs them
+_OUTCOMES = {  # the stored outcome, and the outcome for the bandit if the sides were swapped
     "first": (Outcome.FIRST, Outcome.SECOND),
     "second": (Outcome.SECOND, Outcome.FIRST),
     "tie": (Outcome.TIE, Outcome.TIE),
@@ -28,7 +28,7 @@ _OUTCOMES = {  # as it was told, and as it is where the sides were swapped
 
 
 class State:
-    """Everything that is learnt in a tournament. Only `apply` changes it."""
+    """Everything that a tournament has learnt. Only `apply` changes it."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -46,7 +46,7 @@ class State:
 
     @classmethod
     def replay(cls, events: Iterable[Event]) -> Self:
-        """The state after these events, from the first on."""
+        """Return the state after these events, which begin with the first event of the journal."""
         remaining = iter(events)
         created = next(remaining)
         state = cls(Settings.from_dict(created.body))
@@ -55,7 +55,7 @@ class State:
         return state
 
     def apply_all(self, events: Iterable[Event]) -> None:
-        """Take in events, in their order; BrokenTournament if one cannot be applied."""
+        """Apply events in order. Raise BrokenTournament if one cannot be applied."""
         for event in events:
             try:
                 self.apply(event)
@@ -64,14 +64,14 @@ class State:
                 raise BrokenTournament(f"event {event.number} ({event.kind}) cannot be replayed: {why}") from error
 
     def begin(self, session: int) -> None:
-        """Choose duels with random numbers that no other session has."""
+        """Give the bandit a random stream of its own for a session."""
         stream = bit_generator(subseed(self.settings.seed, f"session {session}"), "bandit")
         self.bandit.random.bit_generator.state = stream.state
 
     def choose(self, id: str) -> tuple[int, int, Odds, int]:
-        """The sides of the next duel, which will have this id, their odds, and what makes its page.
+        """Choose the next duel. Return first, second, their propensities, and the seed of the page.
 
-        It changes nothing that is learnt.
+        `id` is the id that the duel will have. This changes nothing that was learnt.
         """
         _, first, second, odds = self.bandit.propose()
         swapped, seed = self._side_coin.flip(id)
@@ -80,11 +80,11 @@ class State:
         return first, second, odds, seed
 
     def seed_of(self, id: str) -> int:
-        """The seed that makes the page of a duel; 48 bits, exact in any JSON."""
+        """Return the seed that makes the page of a duel. It has 48 bits, so JSON numbers hold it exactly."""
         return self._side_coin.flip(id)[1]
 
     def apply(self, event: Event) -> None:
-        """Take in one event."""
+        """Apply one event."""
         body = event.body
         match event.kind:
             case "resolved":
@@ -105,25 +105,27 @@ class State:
             case "voided" | "quarantined":
                 pass  # nothing is learnt from it
             case kind:
-                raise StorageError(f"event {event.number} is of an unknown kind, {kind!r}")
+                raise StorageError(
+                    f"event {event.number} has the unknown kind {kind!r}; a newer version may have written it"
+                )
         self.number, self.time = event.number, event.time
 
     def _tell(self, body: dict[str, Any]) -> None:
-        first, second, told = body["first"], body["second"], body["outcome"]
+        first, second, stored = body["first"], body["second"], body["outcome"]
         odds = tuple(body["propensity"]) if "propensity" in body else None
-        outcome, opposite = _OUTCOMES[told]
+        outcome, opposite = _OUTCOMES[stored]
         if self._side_coin.flip(body["duel"])[0]:  # the bandit learns by the sides that it chose
             self.bandit.adopt(Duel(self.bandit.told + 1, second, first, odds and odds[::-1]), opposite)
         else:
             self.bandit.adopt(Duel(self.bandit.told + 1, first, second, odds), outcome)
-        if told == "tie":
+        if stored == "tie":
             pair = (first, second) if first < second else (second, first)
             self.ties[pair] = self.ties.get(pair, 0) + 1
         else:
-            pair = (first, second) if told == "first" else (second, first)
+            pair = (first, second) if stored == "first" else (second, first)
             self.wins[pair] = self.wins.get(pair, 0) + 1
 
-    # Of two operators who do the same at the same time, the second does nothing.
+    # If two operators do the same at the same time, the second event changes nothing.
 
     def _add(self, rankers: list[str]) -> None:
         if rankers:
@@ -146,16 +148,17 @@ class State:
             self.paused.discard(arm)
 
     def changeable(self, method: str) -> Any:
-        """A method that only some bandits have: arms that come and go."""
-        found = getattr(self.bandit, method, None)
-        if found is None:
-            raise ValueError(f"{type(self.bandit).__name__} cannot {method} rankers once it is made")
-        return found
+        """Return a method of the bandit that changes its arms. Raise ValueError if the bandit does not have it."""
+        change = getattr(self.bandit, method, None)
+        if change is None:
+            name = type(self.bandit).__name__
+            raise ValueError(f"{name} cannot {method} rankers while it runs; bandits such as CertifiedSparring can")
+        return change
 
     # Snapshots
 
     def to_snapshot(self) -> Snapshot:
-        """All of it, as a snapshot."""
+        """Return a snapshot of the state."""
         state = {
             "schema": _SCHEMA,
             "settings": self.settings.to_dict(),
@@ -171,16 +174,17 @@ class State:
 
     @classmethod
     def from_snapshot(cls, snapshot: Snapshot) -> Self:
-        """The state of a snapshot; SnapshotError if another version has made it."""
+        """Restore the state of a snapshot. Raise SnapshotError if it has another schema."""
         stored = json.loads(snapshot.state)
         if stored["schema"] != _SCHEMA:
-            raise SnapshotError(f"snapshot has schema {stored['schema']}, this version of rankduel reads {_SCHEMA}")
+            reads = f"this version of rankduel reads schema {_SCHEMA}"
+            raise SnapshotError(f"the snapshot has schema {stored['schema']}, but {reads}")
         state = cls(Settings.from_dict(stored["settings"]))
         state.bandit = type(state.bandit).restore(snapshot.bandit)
         state.number, state.time, state.status = snapshot.number, stored["time"], stored["status"]
         state.rankers = stored["rankers"]
         if state.bandit.n_arms != len(state.rankers):
-            raise SnapshotError(f"snapshot has {state.bandit.n_arms} arms for {len(state.rankers)} rankers")
+            raise SnapshotError(f"the snapshot has {state.bandit.n_arms} arms for {len(state.rankers)} rankers")
         state.arms = {ranker: arm for arm, ranker in enumerate(state.rankers)}
         state.retired, state.paused = set(stored["retired"]), set(stored["paused"])
         state.wins = {(first, second): count for first, second, count in stored["wins"]}
@@ -189,9 +193,9 @@ class State:
 
 
 def load_state(storage: Storage, name: str) -> tuple[State, int]:
-    """From the newest snapshot that can be read, and the events after it; or from all events.
+    """Load the state from the newest valid snapshot and the events after it, or from all events.
 
-    The second result is the number of the event at which that snapshot was taken, 0 where there is none.
+    The second result is the number of the event of that snapshot; 0 without a snapshot.
     """
     last = storage.last(name)
     state, snapshot_at = None, 0

@@ -1,4 +1,4 @@
-"""Tickets: signed duels (HMAC-SHA256), which can be told even if a crash has lost the ask."""
+"""Tickets: duels signed with HMAC-SHA256, which can be told even if a crash lost the ask."""
 
 import hmac
 from binascii import a2b_base64, b2a_base64
@@ -9,17 +9,17 @@ from rankduel.live.runtime.recent_cache import RecentCache
 
 __all__ = ["Tickets"]
 
-_MAX_REMEMBERED_TICKETS = 20_000  # a ticket that is remembered needs no decoding when it comes back
+_MAX_REMEMBERED_TICKETS = 20_000  # cached with their duels, so that they need no decoding
 _MAC_BYTES = 16  # of HMAC-SHA256: 128 bits
 _MAX_TICKET_CHARACTERS = 2_000
 _NUMBERS = Struct("<QQIIddB")  # session, number, first, second, issued, expires, bytes of the propensities
-_PROPENSITIES = Struct("<dd")  # only where the bandit has some
-_TO_URL_SAFE = bytes.maketrans(b"+/", b"-_")  # from the alphabet of base64 to its alphabet for URLs,
-_FROM_URL_SAFE = bytes.maketrans(b"-_", b"+/")  # and back
+_PROPENSITIES = Struct("<dd")  # only if the bandit needs them
+_TO_URL_SAFE = bytes.maketrans(b"+/", b"-_")  # from base64 to URL-safe base64
+_FROM_URL_SAFE = bytes.maketrans(b"-_", b"+/")
 
 
 class Tickets:
-    """Make and check the tickets of one tournament.
+    """Signs and verifies the tickets of one tournament.
 
     >>> row = DuelRow(1, 1, "q", None, 4, 2, None, None, issued=0.0, expires=60.0)
     >>> ticket = Tickets("search", b"secret").of(row)
@@ -30,11 +30,11 @@ class Tickets:
     """
 
     def __init__(self, tournament: str, secret: bytes) -> None:
-        self._hmac = hmac.new(secret, tournament.encode() + b"\n", "sha256")  # what all tickets begin with
+        self._hmac = hmac.new(secret, tournament.encode() + b"\n", "sha256")  # the common prefix of all signed messages
         self._remembered: RecentCache[str, DuelRow] = RecentCache(_MAX_REMEMBERED_TICKETS)
 
     def of(self, row: DuelRow) -> str:
-        """The ticket of a duel."""
+        """Return the ticket of a duel."""
         session, number, query, client, first, second, first_odds, second_odds, issued, expires = row[:10]
         odds = b"" if first_odds is None else _PROPENSITIES.pack(first_odds, second_odds)
         numbers = _NUMBERS.pack(session, number, first, second, issued, expires, len(odds))
@@ -44,7 +44,7 @@ class Tickets:
         return ticket
 
     def read(self, ticket: str) -> DuelRow | None:
-        """The duel of a ticket, as it was issued; None if it was not made with this secret for this tournament."""
+        """Return the duel of a ticket, as issued; None if the signature is invalid for this tournament."""
         return self._remembered.get(ticket) or self._decode(ticket)
 
     def _decode(self, ticket: str) -> DuelRow | None:
@@ -56,22 +56,22 @@ class Tickets:
             return None
         mac, body = signed[:_MAC_BYTES], signed[_MAC_BYTES:]
         if not hmac.compare_digest(mac, self._mac(body)) or _encoded(signed) != ticket:
-            return None  # the decoder skips characters outside its alphabet, and ignores the last bits
+            return None  # the second check: the decoder skips unknown characters and ignores the last bits
         session, number, first, second, issued, expires, odds = _NUMBERS.unpack_from(body)
         names = _NUMBERS.size + odds
         first_odds, second_odds = _PROPENSITIES.unpack_from(body, _NUMBERS.size) if odds else (None, None)
-        client, _, query = body[names:].decode().partition(",")  # a client is a hash, a query may have any character
+        client, _, query = body[names:].decode().partition(",")  # the client is a hash, so it has no comma
         return DuelRow(
             session, number, query or None, client or None, first, second, first_odds, second_odds, issued, expires
         )
 
     def _mac(self, body: bytes) -> bytes:
-        """HMAC-SHA256 of the tournament's name, a new line and the body, cut to 128 bits."""
+        """Return the HMAC-SHA256 of the tournament's name, a new line and the body, cut to 128 bits."""
         mac = self._hmac.copy()
         mac.update(body)
         return mac.digest()[:_MAC_BYTES]
 
 
 def _encoded(signed: bytes) -> str:
-    """Base64 for URLs, without padding."""
+    """Encode as URL-safe base64 without padding."""
     return b2a_base64(signed, newline=False).translate(_TO_URL_SAFE, b"=").decode()

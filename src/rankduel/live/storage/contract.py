@@ -1,4 +1,4 @@
-"""The storage contract: the entries that can be written, what a storage must do, and how its address is opened."""
+"""The storage contract: the entries to write, the methods of a storage, and how to open one by its address."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -34,49 +34,49 @@ __all__ = [
 
 
 class Created(NamedTuple):
-    """Begin a tournament, unless it is there. The result is its first event."""
+    """Create a tournament. The result is its first event; None if it already exists."""
 
     time: float
     settings: dict[str, Any]
 
 
 class Opened(NamedTuple):
-    """A process begins to ask. The result is the number of its session, which no other one has."""
+    """Begin a session. The result is its unique number."""
 
 
 class Show(NamedTuple):
-    """A page was shown. The result is a Status."""
+    """Report a shown page. The result is a Status."""
 
     session: int
     number: int
-    row: DuelRow | None  # as issued, where a ticket vouches for it
+    row: DuelRow | None  # as issued, if a ticket proves it
     page: str
     time: float
 
 
 class Tell(NamedTuple):
-    """An outcome, or None where there is nothing to learn. The result is a `TellResult`."""
+    """Store an outcome, or None if there is nothing to learn. The result is a `TellResult`."""
 
     session: int
     number: int
-    row: DuelRow | None  # as issued, where a ticket vouches for it
+    row: DuelRow | None  # as issued, if a ticket proves it
     outcome: str | None
     time: float
     page: str | None = None
 
 
 class TellResult(NamedTuple):
-    """How a tell is answered, and the outcome that is stored."""
+    """The status of a tell, and the stored outcome."""
 
     status: Status
     outcome: str | None
 
 
-tell_result = cache(TellResult)  # there are few of them
+tell_result = cache(TellResult)  # there are only a few different ones
 
 
 class SignalRow(NamedTuple):
-    """Something a user did on a page. The result is a Status: accepted, duplicate (by its `key`) or limit."""
+    """Store a signal. The result is a Status: accepted, duplicate (by its `key`), late, unknown or limit."""
 
     session: int
     number: int
@@ -86,11 +86,11 @@ class SignalRow(NamedTuple):
     object: str | None
     position: int | None
     dwell: float | None
-    declared: bool = False  # whether attribution or a guardrail names its action. Not stored
+    declared: bool = False  # whether attribution or a guardrail names its action; not stored
 
 
 class Change(NamedTuple):
-    """What an operator does: an event for the journal. The result is the Event, or the ValueError why there is none."""
+    """Append an action of an operator to the journal. The result is the Event, or a ValueError if it was rejected."""
 
     time: float
     kind: str
@@ -98,7 +98,7 @@ class Change(NamedTuple):
 
 
 class Void(NamedTuple):
-    """A duel that shall not be learnt. The result is its state before; None if there is no such duel."""
+    """Declare a duel void. The result is its state before; None for an unknown duel."""
 
     session: int
     number: int
@@ -107,21 +107,21 @@ class Void(NamedTuple):
 
 
 class Fail(NamedTuple):
-    """A duel that cannot be resolved. The result is its state before; None if there is no such duel."""
+    """Mark a duel that cannot be resolved as failed. The result is its state before; None for an unknown duel."""
 
     session: int
     number: int
-    page: str  # as shown, as JSON, with the reason as `failure`
+    page: str  # the shown page as JSON, with the reason in the field `failure`
 
 
 class ExpireDue(NamedTuple):
-    """Let all duels expire whose time is over. The result is how many."""
+    """Expire all overdue duels. The result is their number."""
 
     time: float
 
 
 class Snapshot(NamedTuple):
-    """A snapshot: a tournament as it was after `number` events. It saves their replay, and nothing else."""
+    """The state of a tournament after `number` events. It only shortens replay."""
 
     number: int
     state: str  # JSON
@@ -129,31 +129,31 @@ class Snapshot(NamedTuple):
 
 
 class CounterDelta(NamedTuple):
-    """Counters that are no state of a duel, such as asks answered with the baseline. No result."""
+    """Add to counters other than the states of duels, such as asks answered with the baseline. No result."""
 
     counts: dict[str, int]
 
 
 REFERS_TO_DUEL = (Tell, Show, SignalRow, Void, Fail)  # entries that name a duel
-# A duel that was asked for is an entry itself. Its result is a duel: this one, or the one that its query has already.
+# A new duel is an entry too, as a `DuelRow`. Its result is a duel: this one, or the duel that its query already has.
 Entry = DuelRow | Created | Opened | Show | Tell | SignalRow | Change | Void | Fail | ExpireDue | CounterDelta
-Batch = Mapping[str, Sequence[Entry]]  # by tournament, in their order
+Batch = Mapping[str, Sequence[Entry]]  # by tournament, in order
 
 
 class Committed(NamedTuple):
-    """What became of a batch, by tournament: a result for each entry, and what has happened."""
+    """The results of a commit, by tournament."""
 
-    results: dict[str, list[Any]]
+    results: dict[str, list[Any]]  # one for each entry
     events: dict[str, list[Event]]  # appended to the journals
-    counts: dict[str, dict[str, int]]  # by how much the counters of duels have grown
+    counts: dict[str, dict[str, int]]  # the growth of the counters
 
 
-class StorageBusy(StorageError):  # noqa: N818 - nothing is wrong: it is tried again
-    """Another process holds a lock that a commit needs; nothing of the commit has happened."""
+class StorageBusy(StorageError):  # noqa: N818 - not an error: the commit is retried
+    """Another process holds a lock that a commit needs. The commit had no effect."""
 
 
 class KeyRow(NamedTuple):
-    """An API key of the service, as it is stored: never the secret itself."""
+    """A stored API key of the service. It contains only a digest of the secret."""
 
     id: str
     name: str
@@ -164,98 +164,98 @@ class KeyRow(NamedTuple):
 
 
 class Storage(Protocol):
-    """The contract of a storage. A SQL backend subclasses `SqlStorage` and implements only what `Database` leaves open.
+    """The interface of a storage. A SQL backend subclasses `SqlStorage` and implements `Database`.
 
-    The journal decides what the bandit has learnt; the duels decide which outcomes are still accepted.
+    The journal determines what the bandit has learnt. The table of duels determines which outcomes are still accepted.
     """
 
-    shared: bool  # whether other processes write to it, too
-    secret: bytes  # that signs tickets
+    shared: bool  # whether other processes write to it too
+    secret: bytes  # signs tickets
     url: str
-    damage: str | None  # what is known to be damaged; then nothing is written any more
-    snapshot_damage: str | None  # the same of snapshots, which are not needed
+    damage: str | None  # known damage; nothing is written any more
+    snapshot_damage: str | None  # known damage of the snapshots, which are not needed
 
     def commit(self, batch: Batch) -> Committed:
-        """Write all entries of these tournaments or none; on return they are durable. One thread calls this."""
+        """Write all entries or none. They are durable when this returns. Only one thread calls this."""
 
     def unlocked(self, tournaments: set[str]) -> set[str]:
-        """Those of these tournaments that no other process has locked at this moment. One thread calls this."""
+        """Return the tournaments that no other process has locked now. Only one thread calls this."""
 
     def read(self, tournament: str, since: int = 0) -> Iterator[Event]:
-        """The events after number `since`, in their order."""
+        """Yield the events after number `since`, in order."""
 
     def changes(self, tournament: str, limit: int, before: int | None = None) -> list[Event]:
-        """The latest events that are no outcomes, or the latest before that number; newest first."""
+        """Return the latest events other than outcomes, before event number `before` if given; newest first."""
 
     def resolved_since(self, tournament: str, time: float) -> int:
-        """How many outcomes the journal has from a time on."""
+        """Return the number of outcomes in the journal since a time."""
 
     def duel(self, tournament: str, session: int, number: int) -> DuelRow | None:
-        """The duel of that number."""
+        """Return a duel by session and number; None if it does not exist."""
 
     def duels_of(self, tournament: str, queries: list[str]) -> dict[str, DuelRow]:
-        """The duels of these queries, for those that have one; perhaps not of those written in the last moment."""
+        """Return the duels of queries that have one. Duels of the last 0.05 s may be missing."""
 
     def queries(self, tournament: str, after: str, limit: int) -> list[str]:
-        """The queries that have a duel, in alphabetical order, after one of them or from "" on."""
+        """Return queries that have a duel, in alphabetical order, after the query `after`."""
 
     def duels(self, tournament: str, limit: int, before: tuple[int, int] | None = None) -> list[DuelRow]:
-        """The latest duels, or the latest ones before a session and number; newest first."""
+        """Return the latest duels, before a session and number if given; newest first."""
 
     def due(self, tournament: str, issued_until: float, limit: int) -> list[DuelRow]:
-        """Duels that were shown, not told, and issued at that time or before."""
+        """Return the duels in the state `shown` that were issued at or before a time, oldest first."""
 
     def overdue(self, tournament: str, time: float) -> bool:
-        """Whether an `ExpireDue` would find something."""
+        """Whether an `ExpireDue` would expire any duel."""
 
     def signals(self, tournament: str, session: int, number: int) -> list[SignalRow]:
-        """What users did on the page of a duel, in the order of time."""
+        """Return the signals of a duel, in order of time."""
 
     def asked_by(self, tournament: str, client: str, since: float) -> int:
-        """How many duels a client was issued since a time."""
+        """Return the number of duels issued to a client since a time."""
 
     def counts(self, tournament: str) -> dict[str, int]:
-        """The counters."""
+        """Return all counters."""
 
     def last(self, tournament: str) -> int:
-        """The number of the last event. Raises StorageError if the journal does not end with that event."""
+        """Return the number of the last event. Raise StorageError if the journal does not end with it."""
 
     def write_snapshot(self, tournament: str, snapshot: Snapshot) -> None:
-        """Write a snapshot, apart from all other writes."""
+        """Write a snapshot in a transaction of its own."""
 
     def snapshots(self, tournament: str) -> Iterator[Snapshot]:
-        """The snapshots that can be read and are undamaged, newest first."""
+        """Yield the undamaged snapshots, newest first."""
 
     def names(self) -> list[str]:
-        """The tournaments, in alphabetical order."""
+        """Return the names of all tournaments, in alphabetical order."""
 
     def leads(self, tournament: str) -> bool:
-        """Whether this process is the one that lets duels of this tournament expire and resolves them."""
+        """Whether this process is the leader, which resolves and expires the duels of a tournament."""
 
     def resign(self, tournament: str) -> None:
         """Let another process lead a tournament."""
 
     def refresh_queries(self) -> None:
-        """Let `duels_of` see everything that is durable now."""
+        """Let the next `duels_of` see everything that is durable now."""
 
     def run_maintenance(self) -> None:
-        """Do what the storage needs now and then. Called four times a second."""
+        """Run maintenance of the storage. Called four times a second."""
 
     def keys(self) -> list[KeyRow]:
-        """The API keys."""
+        """Return all API keys, revoked ones included."""
 
     def add_key(self, key: KeyRow) -> None:
         """Store a new API key."""
 
     def revoke_key(self, id: str, time: float) -> bool:
-        """End an API key; False if there is no such key."""
+        """Revoke an API key. Return False if there is no such active key."""
 
     def close(self) -> None:
-        """Let go of it, so that another process may have it."""
+        """Close the storage, so that another process can open it."""
 
 
 def storage_at(url: str, *, own: bool = True) -> Storage:
-    """The storage at an address; it is made if it is not there. Without `own`, it is there for reading and for keys.
+    """Open the storage at an address, and create it if needed. Without `own`, only for reading and for API keys.
 
     >>> storage_at("duels.db")
     Traceback (most recent call last):
@@ -263,7 +263,7 @@ def storage_at(url: str, *, own: bool = True) -> Storage:
     """
     scheme, slashes, path = url.partition("://") if isinstance(url, str) else ("", "", "")
     if scheme == "sqlite" and path.startswith("/") and len(path) > 1:
-        from rankduel.live.storage.sqlite import SqliteStorage  # noqa: PLC0415 - only what an address names is imported
+        from rankduel.live.storage.sqlite import SqliteStorage  # noqa: PLC0415 - import only the backend in use
 
         return SqliteStorage(path[1:], own=own)
     if scheme in ("postgresql", "postgres") and slashes:

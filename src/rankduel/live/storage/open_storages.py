@@ -1,4 +1,4 @@
-"""Open storages of this process: tournaments in the same storage share one writer and one maintenance thread."""
+"""Open storages of this process. Tournaments in the same storage share one writer and one maintenance thread."""
 
 import logging
 import os
@@ -13,15 +13,15 @@ from rankduel.live.storage.writer import Writer
 __all__ = ["acquire", "release", "schedule_maintenance"]
 
 _MAINTENANCE_INTERVAL_SECONDS = 0.25
-_LOG_INTERVAL_SECONDS = 60.0  # maintenance that keeps failing is logged once in this time
+_LOG_INTERVAL_SECONDS = 60.0  # repeated failures are logged at most this often
 
 _log = logging.getLogger("rankduel")
 _lock = threading.RLock()
-_open: dict[str, "_OpenStorage"] = {}  # by process and canonical address
+_open: dict[str, "_OpenStorage"] = {}  # by process id and canonical address
 
 
 class _OpenStorage:
-    """The writer of a storage, the tournaments in it that are open, and the thread that runs their maintenance."""
+    """An open storage: its writer, its open tournaments, and the thread for their maintenance."""
 
     def __init__(self, url: str) -> None:
         self.writer = Writer(storage_at(url))
@@ -39,18 +39,23 @@ class _OpenStorage:
             for name, run in steps.items():
                 try:
                     run()
-                except Exception:  # the thread goes on, whatever fails
+                except Exception:  # the thread must survive any failure
                     if monotonic() - logged.get(name, -_LOG_INTERVAL_SECONDS) >= _LOG_INTERVAL_SECONDS:
                         logged[name] = monotonic()
                         _log.exception("%s: maintenance failed", name)
 
 
 def acquire(url: str, tournament: str) -> Writer:
-    """Open a storage, or share it, for a tournament that is not open in this process yet. `release` it at the end."""
+    """Open a storage for a tournament, or share the open one. Call `release` at the end.
+
+    Raise TournamentExists if the tournament is already open in this process.
+    """
     with _lock:
         key = _canonical(url)
         if key in _open and tournament in _open[key].maintenance:
-            raise TournamentExists(f"{tournament!r} is open in this process already: share that object between threads")
+            raise TournamentExists(
+                f"tournament {tournament!r} is already open in this process; share that object between threads"
+            )
         if key not in _open:
             _open[key] = _OpenStorage(url)
         opened = _open[key]
@@ -67,7 +72,7 @@ def schedule_maintenance(writer: Writer, tournament: str, run_due: Callable[[], 
 
 
 def release(writer: Writer, tournament: str) -> None:
-    """Let go of a storage; the last tournament closes it."""
+    """Release a storage. The last release closes it."""
     with _lock:
         for key, opened in list(_open.items()):
             if opened.writer is writer:
@@ -81,6 +86,6 @@ def release(writer: Writer, tournament: str) -> None:
 
 
 def _canonical(url: str) -> str:
-    """The same key for all ways to write the address of a file; another one after a fork."""
+    """Return a key that is equal for all spellings of a file's address, and differs after a fork."""
     scheme, slashes, path = str(url).partition(":///")
     return f"{os.getpid()} {scheme}{slashes}{os.path.realpath(path) if scheme == 'sqlite' else path}"

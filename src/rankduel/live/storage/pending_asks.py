@@ -1,4 +1,4 @@
-"""Pending asks: duels that wait up to 0.1 s for their tell, so that most are written once, with their outcome."""
+"""Pending asks: new duels wait up to 0.1 s for their tell, so that most are written only once, with their outcome."""
 
 from collections.abc import Iterable, Sequence
 from time import monotonic
@@ -8,13 +8,13 @@ from rankduel.live.storage.contract import REFERS_TO_DUEL, CounterDelta, Entry
 
 __all__ = ["PendingAsks"]
 
-_PLAIN = frozenset({*REFERS_TO_DUEL, CounterDelta})  # entries that mean the duels they name and no others
+_PLAIN = frozenset({*REFERS_TO_DUEL, CounterDelta})  # entries that affect no other duels than the ones they name
 
-Taken = dict[str, list[Entry]]  # duels that are written now, by their tournament
+Taken = dict[str, list[Entry]]  # duels to write now, by tournament
 
 
 class PendingAsks:
-    """Holds duels back until an entry names them, or until the first commit that begins two periods after the ask.
+    """Holds new duels back until an entry names them, or until the first commit at least two periods after the ask.
 
     >>> from rankduel.live.storage.contract import Tell
     >>> pending = PendingAsks(0.05)
@@ -32,21 +32,21 @@ class PendingAsks:
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._new: dict[tuple[str, int, int], DuelRow] = {}  # by tournament, session and number
-        self._old: dict[tuple[str, int, int], DuelRow] = {}  # two generations: at a turn, the new one becomes old
-        self._turn = 0.0
+        self._old: dict[tuple[str, int, int], DuelRow] = {}  # two generations: at each turn, new becomes old
+        self._turn = 0.0  # when the next turn is due
 
     def __len__(self) -> int:
         return len(self._new) + len(self._old)
 
     def put(self, tournament: str, rows: Iterable[DuelRow]) -> None:
-        """Hold these back."""
+        """Hold duels back."""
         if not self._new and not self._old:
             self._turn = monotonic() + self._seconds
         for row in rows:
             self._new[tournament, row.session, row.number] = row
 
     def take_named(self, puts: Iterable[tuple[str, Sequence[Entry]]], taken: Taken) -> None:
-        """Take what must be written before these entries: the duels that they name; all, if they may mean any."""
+        """Take the duels that these entries name. Take all duels if an entry may affect any of them."""
         for tournament, entries in puts:
             kinds = set(map(type, entries))
             if not kinds or not kinds <= _PLAIN:
@@ -60,15 +60,15 @@ class PendingAsks:
                         taken.setdefault(tournament, []).append(row)
 
     def take_all(self, taken: Taken) -> None:
-        """Take everything."""
+        """Take all duels."""
         self._turn_generations(taken)
         self._turn_generations(taken)
 
     def take_due(self, taken: Taken) -> None:
-        """If a turn is due, take what was here before the last one; everything, if the next turn is due as well.
+        """If a turn is due, take the old generation. If the next turn is due as well, take all duels.
 
         Turns are due at fixed times, however long commits take. So each duel is in the first commit that begins at
-        least two periods after its ask.
+        least two periods after its ask, at the latest.
         """
         overdue = monotonic() - self._turn
         if overdue >= 0:
@@ -83,5 +83,5 @@ class PendingAsks:
 
     @property
     def seconds_left(self) -> float | None:
-        """Seconds until the next turn is due; None if there is nothing to wait for."""
+        """Seconds until the next turn is due; None without pending asks."""
         return self._turn - monotonic() if self else None

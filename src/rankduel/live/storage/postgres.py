@@ -1,6 +1,6 @@
-"""A storage in a PostgreSQL database, shared by any number of processes on any number of machines.
+"""PostgreSQL storage, shared by any number of processes on any number of machines.
 
-Needs an extra, so import it only where an address names it.
+It requires the extra `postgres`, so import it only for a `postgresql://` address.
 """
 
 from collections.abc import Iterator, Sequence
@@ -30,16 +30,16 @@ from rankduel.live.storage.sql import SqlStorage
 
 __all__ = ["PostgresStorage"]
 
-_MAX_TRIES = 5  # of a transaction that has certainly left no trace
-_CHECK_IDLE_SECONDS = 1.0  # after which a connection may have been cut without our notice
+_MAX_TRIES = 5  # of a transaction that certainly had no effect
+_CHECK_IDLE_SECONDS = 1.0  # after this idle time, the connection is checked before use
 
 
 class PostgresStorage(SqlStorage):
-    """Tables in the schema `rankduel` of a database, which several processes write to.
+    """Tables in the schema `rankduel` of a database. Several processes may write to them.
 
-    Each process has a connection for writing, one for asks, one for other reads, and one for the leader election. All
-    are made again by themselves when they were cut. The events of a tournament are numbered under a lock on its row in
-    `tournaments`, whoever leads.
+    Each process has four connections: for writing, for asks, for other reads, and for the leader election. Lost
+    connections are opened again. The events of a tournament are numbered under a lock on its row in `tournaments`,
+    which every process takes, leader or not.
     """
 
     shared = True
@@ -48,14 +48,14 @@ class PostgresStorage(SqlStorage):
     def __init__(self, url: str, *, own: bool = True) -> None:
         super().__init__()
         address = parse_address(url)
-        self.url = public_address(address)  # without the password: it is in messages
+        self.url = public_address(address)  # for messages, so without the password
         self._own = own
         self._writer = ReconnectingConnection(address, lock_seconds=SHORT_LOCK_SECONDS)
         self._ask_reader = ReconnectingConnection(address, lock_seconds=SHORT_LOCK_SECONDS)
         self._reader = ReconnectingConnection(address)
         self._election = LeaderElection(address)
-        self._writing: Connection  # within a transaction, as the next one
-        self._pipeline: psycopg.Pipeline
+        self._writing: Connection  # during a transaction
+        self._pipeline: psycopg.Pipeline  # during a transaction
         self._written = self._rolled_back = False  # in this transaction
         try:
             with self._writer.lock:
@@ -72,7 +72,7 @@ class PostgresStorage(SqlStorage):
     # Writing
 
     def commit(self, batch: Batch) -> Committed:
-        """Write all entries or none; what was certainly not written because of others is tried again."""
+        """Write all entries or none. Retry a transaction that certainly had no effect, such as after a deadlock."""
         for trial in count(1):
             try:
                 return super().commit(batch)
@@ -83,7 +83,7 @@ class PostgresStorage(SqlStorage):
         raise AssertionError  # not reached
 
     def unlocked(self, tournaments: set[str]) -> set[str]:
-        """Those of these tournaments whose rows are not locked by another process."""
+        """Return the tournaments whose rows no other process has locked."""
         try:
             with self.transaction(durable=False):
                 return {name for (name,) in self.fetch(UNLOCKED_TOURNAMENTS, (text(sorted(tournaments)),))}
@@ -92,13 +92,13 @@ class PostgresStorage(SqlStorage):
 
     @contextmanager
     def transaction(self, *, durable: bool = True, snapshots: bool = False) -> Iterator[None]:
-        """Written at its end, or not at all; and on the disk, if it shall be durable.
+        """Commit at the end, or roll back on an exception. With `durable`, wait for the disk.
 
-        Statements are sent together as far as nobody waits for what they answer.
+        Statements are pipelined: they are sent together until a result is needed.
         """
         with self._writer.lock:
             self.check_sound()
-            doubtful = self._written = self._rolled_back = False
+            uncertain = self._written = self._rolled_back = False
             try:
                 connection = self._writing = self._writer.checked(idle_seconds=_CHECK_IDLE_SECONDS)
                 try:
@@ -107,10 +107,10 @@ class PostgresStorage(SqlStorage):
                         if not durable:
                             connection.execute("SET LOCAL synchronous_commit = off")
                         yield
-                        doubtful = self._written  # until there is an answer
+                        uncertain = self._written  # until the response to COMMIT arrives
                         done = None if self._rolled_back else connection.execute("COMMIT")
                     if done is not None and done.statusmessage != "COMMIT":
-                        raise StorageError(f"{self.url} has refused a commit")
+                        raise StorageError(f"cannot write to {self.url}: the database rolled the transaction back")
                 except BaseException:
                     if not connection.closed:
                         connection.execute("ROLLBACK")
@@ -118,23 +118,23 @@ class PostgresStorage(SqlStorage):
             except psycopg.Error as error:
                 if isinstance(error, psycopg.errors.LockNotAvailable):
                     raise StorageBusy(f"another process holds a lock in {self.url}: {said(error)}") from error
-                others = isinstance(error, psycopg.errors.DeadlockDetected | psycopg.errors.SerializationFailure)
-                kind = _UndoneError if others or (self._writer.cut and not doubtful) else StorageError
+                undone = isinstance(error, psycopg.errors.DeadlockDetected | psycopg.errors.SerializationFailure)
+                kind = _UndoneError if undone or (self._writer.cut and not uncertain) else StorageError
                 raise self._failed("write to", error, kind, snapshots=snapshots) from error
 
     def rollback(self) -> None:
-        """End the transaction without its writes."""
+        """Roll the transaction back."""
         self._writing.execute("ROLLBACK")
         self._rolled_back, self._written = True, False
 
     def write(self, statement: str, values: Sequence[Any]) -> None:
-        """Run a statement that writes, in a transaction; nobody waits for its answer."""
+        """Run a statement that writes, in a transaction, without waiting for its result."""
         self._send(statement, values)
 
     def count_written(self, statement: str, values: Sequence[Any]) -> int:
-        """The same; how many rows were written."""
+        """Like `write`. Wait, and return the number of written rows."""
         cursor = self._send(statement, values)
-        self._pipeline.sync()  # a mere flush would not start the clock for transactions that stand still
+        self._pipeline.sync()  # a mere flush would not start the timeout for idle transactions
         return cursor.rowcount
 
     def write_rows(self, write: BulkWrite, rows: Sequence[Sequence[Any]]) -> None:
@@ -142,7 +142,7 @@ class PostgresStorage(SqlStorage):
         self._send(write.statement, (_as_objects(write, rows),))
 
     def count_written_rows(self, write: BulkWrite, rows: Sequence[Sequence[Any]]) -> int:
-        """The same; how many rows were written."""
+        """Like `write_rows`. Return the number of written rows."""
         return self.count_written(write.statement, (_as_objects(write, rows),))
 
     def _send(self, statement: str, values: Sequence[Any]) -> "psycopg.Cursor[tuple[Any, ...]]":
@@ -150,7 +150,7 @@ class PostgresStorage(SqlStorage):
         return self._writing.execute(statement, values)
 
     def fetch_each(self, statement: str, given: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:
-        """Read or write, in a transaction."""
+        """Run a statement for each list of values, in a transaction. Return all rows."""
         cursors = [self._writing.execute(statement, values, binary=True) for values in given]
         self._pipeline.sync()
         return [row for cursor in cursors for row in cursor.fetchall()]
@@ -158,11 +158,11 @@ class PostgresStorage(SqlStorage):
     # Reading
 
     def select(self, statement: str, values: Sequence[Any] = (), *, snapshots: bool = False) -> list[tuple[Any, ...]]:
-        """Read what is durable, from any thread."""
+        """Read durable data, from any thread."""
         return self._read(self._reader, statement, values, snapshots=snapshots)
 
     def select_recent(self, statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
-        """Read for an ask: long reads of others do not keep it waiting, and no lock does for long."""
+        """Read for an ask, on a connection without long reads and with a short lock timeout."""
         return self._read(self._ask_reader, statement, values)
 
     def _read(
@@ -198,9 +198,9 @@ class PostgresStorage(SqlStorage):
 
 
 class _UndoneError(StorageError):
-    """A transaction that has certainly left no trace."""
+    """A transaction that certainly had no effect."""
 
 
 def _as_objects(write: BulkWrite, rows: Sequence[Sequence[Any]]) -> str:
-    """Rows as a JSON list of objects by column."""
+    """Encode rows as a JSON list of objects by column."""
     return text([dict(zip(write.columns, row, strict=True)) for row in rows])

@@ -1,6 +1,6 @@
-"""Connections to PostgreSQL: the address, the settings of a session, and a connection that is made again when cut.
+"""Connections to PostgreSQL: addresses, session settings, and a connection that reconnects.
 
-Needs an extra, so import it only where an address names it.
+It requires the extra `postgres`, so import it only for a `postgresql://` address.
 """
 
 import os
@@ -10,13 +10,16 @@ from time import monotonic
 from typing import Any
 
 from rankduel.errors import StorageError
+from rankduel.live.storage.schema import opened_before_fork
 
 try:
     import psycopg
     from psycopg.conninfo import conninfo_to_dict
     from psycopg.types.numeric import Int8Dumper
 except ImportError as missing:
-    raise ImportError(f"no PostgreSQL without psycopg: pip install 'rankduel[postgres]' ({missing})") from missing
+    raise ImportError(
+        f"PostgreSQL needs psycopg; install it by pip install 'rankduel[postgres]' ({missing})"
+    ) from missing
 
 __all__ = [
     "LONG_LOCK_SECONDS",
@@ -25,19 +28,19 @@ __all__ = [
     "ReconnectingConnection",
     "connect",
     "parse_address",
-    "psycopg",  # for modules that need it: from here, a missing one is explained
+    "psycopg",  # import it from here: a missing module gives a helpful error
     "public_address",
     "said",
 ]
 
-SHORT_LOCK_SECONDS = 0.25  # that a commit or an ask waits for a lock of another process at a time
-LONG_LOCK_SECONDS = 15.0  # that anything else waits for one
-_RECONNECT_PAUSE_SECONDS = 0.5  # after a failed connection, in which no other one is tried: nobody waits for it twice
+SHORT_LOCK_SECONDS = 0.25  # how long a commit or an ask waits for a lock of another process
+LONG_LOCK_SECONDS = 15.0  # how long other statements wait for a lock
+_RECONNECT_PAUSE_SECONDS = 0.5  # after a failed attempt to connect, further attempts fail at once
 _DEFAULTS = {  # unless the address says otherwise
     "fallback_application_name": "rankduel",
     "connect_timeout": 5,
-    "target_session_attrs": "read-write",  # of several hosts, the one that takes writes
-    # A database that is gone without a word is noticed after about ten seconds.
+    "target_session_attrs": "read-write",  # of several hosts, the primary
+    # Detect an unreachable database after about ten seconds.
     "keepalives_idle": 5,
     "keepalives_interval": 2,
     "keepalives_count": 3,
@@ -46,14 +49,14 @@ _DEFAULTS = {  # unless the address says otherwise
 _SETTINGS = """
 SET search_path = rankduel, pg_temp;
 SET statement_timeout = '30s';
--- A process that stops within a transaction is cut off before those who wait for it give up.
+-- End a stalled transaction before the processes that wait for its locks give up.
 SET idle_in_transaction_session_timeout = '10s';
--- So is a machine that is gone without a word: its locks are free after about ten seconds.
+-- Detect an unreachable client: its locks are free after about ten seconds.
 SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3;
--- Each statement has its index; a plan that was made while a table was empty must not say otherwise.
+-- Each statement has its index. Plans made while a table was empty must use it too.
 SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;
 SET plan_cache_mode = force_generic_plan;
--- Stronger promises than `on` are left as they are.
+-- Stronger settings than `on` are not changed.
 SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'
 """
 
@@ -61,7 +64,7 @@ Connection = psycopg.Connection[tuple[Any, ...]]
 
 
 class ReconnectingConnection:
-    """A connection that is made again when it was cut. Callers hold its lock."""
+    """A connection that reconnects after it was lost. Callers hold its lock."""
 
     def __init__(
         self,
@@ -71,12 +74,12 @@ class ReconnectingConnection:
         idle_timeout_seconds: float | None = None,
     ) -> None:
         self.lock = threading.RLock()
-        self._lock_seconds = lock_seconds  # after which a statement that waits for a lock fails
+        self._lock_seconds = lock_seconds  # lock timeout of a statement
         self._address = address
-        self._idle_timeout_seconds = idle_timeout_seconds  # without a statement, after which the database cuts it
+        self._idle_timeout_seconds = idle_timeout_seconds  # after which the database closes an idle connection
         self._connection: Connection | None = None
         self._process = os.getpid()
-        self._refusal: tuple[float, str] | None = None  # until when the last one counts, and what it said
+        self._refusal: tuple[float, str] | None = None  # until when not to reconnect, and the last error
         self._checked_at = 0.0
         self._closed = False
 
@@ -85,11 +88,11 @@ class ReconnectingConnection:
         return self._connection is None or self._connection.closed
 
     def connected(self) -> Connection:
-        """The connection; a new one if there is none."""
+        """Return the connection. Open a new one if there is none."""
         if self._process != os.getpid():
-            raise StorageError(f"opened by process {self._process}, used by {os.getpid()}: open it after the fork")
+            raise StorageError(opened_before_fork(self._process))
         if self._closed:
-            raise StorageError("this storage is closed")
+            raise StorageError("the storage is closed; open it again")
         if self._connection is None or self._connection.closed:
             if self._refusal is not None and monotonic() < self._refusal[0]:
                 raise psycopg.OperationalError(self._refusal[1])
@@ -103,14 +106,14 @@ class ReconnectingConnection:
         return self._connection
 
     def checked(self, *, idle_seconds: float = 0.0) -> Connection:
-        """The connection; if it was idle for so many seconds, after a check that it is still there."""
+        """Return the connection. If it was idle for at least `idle_seconds`, check first that it still works."""
         if monotonic() >= self._checked_at + idle_seconds:
             self.read("SELECT 1")
         self._checked_at = monotonic()
         return self.connected()
 
     def read(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Run a statement that changes nothing: if the connection was cut meanwhile, on a new one."""
+        """Run a statement that changes nothing. If the connection was lost, run it again on a new one."""
         connection = self.connected()
         try:
             return connection.execute(statement, values, binary=True).fetchall()
@@ -130,16 +133,16 @@ class ReconnectingConnection:
 
 
 def parse_address(url: str) -> dict[str, Any]:
-    """The parts of an address, with our defaults."""
+    """Parse an address, and add our defaults."""
     try:
         given = conninfo_to_dict(url)
-    except psycopg.Error:  # its message may have the password
-        raise ValueError("storage must be postgresql://USER:PASSWORD@HOST:PORT/DATABASE, got another form") from None
+    except psycopg.Error:  # the message must not show the address, which may contain a password
+        raise ValueError("storage must be postgresql://USER:PASSWORD@HOST:PORT/DATABASE, got something else") from None
     return _DEFAULTS | given | {"client_encoding": "utf8"}
 
 
 def public_address(address: dict[str, Any]) -> str:
-    """An address as messages have it: without a password."""
+    """Return an address without the password, for messages."""
     user = f"{address['user']}@" if "user" in address else ""
     port = f":{address['port']}" if "port" in address else ""
     return f"postgresql://{user}{address.get('host', '')}{port}/{address.get('dbname', '')}"
@@ -148,10 +151,10 @@ def public_address(address: dict[str, Any]) -> str:
 def connect(
     address: dict[str, Any], *, lock_seconds: float = LONG_LOCK_SECONDS, idle_timeout_seconds: float | None = None
 ) -> Connection:
-    """A new connection, with the settings of a session."""
+    """Open a connection and apply the session settings."""
     connection = psycopg.connect(**address, autocommit=True, cursor_factory=psycopg.RawCursor)
     try:
-        connection.adapters.register_dumper(int, Int8Dumper)  # one type for all: one plan for all
+        connection.adapters.register_dumper(int, Int8Dumper)  # one type for all integers, so one plan per statement
         connection.execute(_SETTINGS)
         connection.execute(f"SET lock_timeout = {round(1000 * lock_seconds)}")
         if idle_timeout_seconds is not None and connection.info.server_version >= 14_00_00:
@@ -163,5 +166,5 @@ def connect(
 
 
 def said(error: psycopg.Error) -> str:
-    """What PostgreSQL says, in one line."""
+    """Return the message of PostgreSQL on one line."""
     return " ".join(str(error).split()) or type(error).__name__

@@ -1,8 +1,8 @@
-"""Leader election on PostgreSQL: of all processes that have a tournament open, one holds its advisory lock.
+"""Leader election on PostgreSQL: the leader of a tournament is the process that holds its advisory lock.
 
-The leader resolves duels, lets them expire, checks guardrails and writes snapshots. The lock ends with its connection,
-so another process takes over when a leader is killed or cut off. A leader that hangs says nothing on its connection,
-and the database cuts it after 10 s.
+The leader resolves and expires duels, checks guardrails and writes snapshots. The lock ends with its connection, so
+another process takes over when a leader is killed or disconnected. If a leader hangs, its connection is idle, and the
+database closes it after 10 s.
 """
 
 from hashlib import blake2b
@@ -13,24 +13,24 @@ from rankduel.live.storage.postgres_connection import Connection, ReconnectingCo
 
 __all__ = ["LeaderElection"]
 
-_SILENT_LEADER_SECONDS = 10.0  # after which a leader that hangs is cut off: it checks its lock four times a second
+_SILENT_LEADER_SECONDS = 10.0  # then the database disconnects a hanging leader, which should check 4 times a second
 _TRY_LOCK = "SELECT pg_try_advisory_lock($1)"
 _UNLOCK = "SELECT pg_advisory_unlock($1)"
 
 
 class LeaderElection:
-    """The tournaments that this process leads, by advisory locks on a connection of their own."""
+    """The tournaments that this process leads, by advisory locks on a separate connection."""
 
     def __init__(self, address: dict[str, Any]) -> None:
         self._connection = ReconnectingConnection(address, idle_timeout_seconds=_SILENT_LEADER_SECONDS)
-        self.led: dict[str, Connection] = {}  # the tournaments that this process leads, by which connection
-        self._resigned: set[str] = set()  # those that it should not lead any more
+        self.led: dict[str, Connection] = {}  # tournaments that this process leads, with the connection of the lock
+        self._resigned: set[str] = set()  # tournaments whose lock is to be released
 
     def leads(self, tournament: str) -> bool:
-        """Whether this process is the leader of a tournament; it becomes the leader if there is none."""
+        """Whether this process is the leader of a tournament. It becomes the leader if there is none."""
         try:
             with self._connection.lock:
-                connection = self._connection.checked()  # the locks of a connection that was cut are gone
+                connection = self._connection.checked()  # a new connection holds no locks
                 for name in list(self._resigned):
                     self._resigned.discard(name)
                     if self.led.pop(name, None) is connection:
@@ -44,7 +44,7 @@ class LeaderElection:
             return False
 
     def resign(self, tournament: str) -> None:
-        """Let another process lead. This happens when `leads` is called next: callers of this may hold any lock."""
+        """Let another process lead. The next `leads` releases the lock, since callers of this may hold any lock."""
         self._resigned.add(tournament)
 
     def close(self) -> None:
@@ -52,5 +52,5 @@ class LeaderElection:
 
 
 def _lock_number(tournament: str) -> int:
-    """The number of the advisory lock of a tournament."""
+    """Return the number of the advisory lock of a tournament."""
     return int.from_bytes(blake2b(tournament.encode(), key=b"rankduel", digest_size=8).digest(), "big", signed=True)

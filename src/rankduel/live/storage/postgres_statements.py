@@ -1,7 +1,7 @@
-"""The SQL statements of PostgreSQL that differ from those of SQLite.
+"""SQL statements of PostgreSQL that differ from SQLite.
 
-Rows that are written together are one value, a JSON list of objects by column: one statement and one plan, however
-many rows there are.
+A bulk write passes all rows as one value, a JSON list of objects by column. So one statement and one plan serve any
+number of rows.
 """
 
 from rankduel.live.storage.shared_statements import DUEL_COLUMNS, JOURNAL_COLUMNS, SIGNAL_COLUMNS, BulkWrite, Statements
@@ -11,13 +11,13 @@ __all__ = ["STATEMENTS", "UNLOCKED_TOURNAMENTS"]
 _DUEL_ROW = ("tournament", *DUEL_COLUMNS.split(", "))
 _SIGNAL_ROW = ("tournament", *SIGNAL_COLUMNS)
 
-# Those of a JSON list of tournaments whose row no other process has locked at this moment.
+# The tournaments of a JSON list whose row no other process has locked now.
 UNLOCKED_TOURNAMENTS = (
     "SELECT name FROM tournaments WHERE name IN (SELECT json_array_elements_text($1::json)) FOR UPDATE SKIP LOCKED"
 )
 
 STATEMENTS = Statements(
-    # The lock on this row numbers the events of all processes.
+    # All processes number events under the lock on this row.
     lock_tournament="SELECT id, number, time FROM tournaments WHERE name = $1 FOR UPDATE",
     changes_before=(
         "SELECT number, time, kind, body FROM journal "
@@ -26,7 +26,7 @@ STATEMENTS = Statements(
     count_changes=(
         "SELECT count(*) FROM journal WHERE tournament = $1 AND number > $2 AND number <= $3 AND kind <> 'resolved'"
     ),
-    # `kind <> 'resolved'` is there for the index `journal_changes`.
+    # `kind <> 'resolved'` makes PostgreSQL use the index `journal_changes`.
     rankers_added=(
         "SELECT time, body FROM journal "
         "WHERE tournament = $1 AND kind <> 'resolved' AND kind IN ('created', 'added') ORDER BY number"
@@ -49,7 +49,7 @@ STATEMENTS = Statements(
         f"SELECT {', '.join(_DUEL_ROW)} FROM json_populate_recordset(NULL::duels, $1) ON CONFLICT DO NOTHING",
         _DUEL_ROW,
     ),
-    # An upsert that never inserts: it finds each row by the primary key, whatever the statistics say.
+    # An upsert that never inserts: it finds each row by the primary key, whatever the table statistics are.
     update_duels=BulkWrite(
         f"INSERT INTO duels ({', '.join(_DUEL_ROW)}) "
         f"SELECT {', '.join(_DUEL_ROW)} FROM json_populate_recordset(NULL::duels, $1) "

@@ -14,7 +14,7 @@ from rankduel.live.storage.postgres_connection import (
     public_address,
     said,
 )
-from rankduel.live.storage.schema import SCHEMA, tables
+from rankduel.live.storage.schema import SCHEMA, tables, wrong_schema
 
 __all__ = ["migrate", "prepare_tables"]
 
@@ -23,46 +23,45 @@ _TABLES = tables(
     int="BIGINT",
     float="DOUBLE PRECISION",
     bytes="BYTEA",
-    text='TEXT COLLATE "C"',  # the order of SQLite, whatever the language of the database
+    text='TEXT COLLATE "C"',  # sort like SQLite, whatever the locale of the database
     clustered="",
 )
-_CREATION_LOCK = 0x52414E4B  # "RANK": the advisory lock of the process that makes or migrates the tables
+_CREATION_LOCK = 0x52414E4B  # "RANK": the advisory lock for creating or migrating the tables
 _SCHEMA_OF_TABLES = "SELECT value FROM facts WHERE name = 'schema'"
 _log = logging.getLogger("rankduel")
 
 
 def prepare_tables(connection: Connection, url: str, *, make: bool) -> None:
-    """Make the tables of a new database; refuse those of another version."""
-    ((encoding, there),) = connection.execute(
+    """Create the tables of a new database. Raise StorageError if the tables have another schema."""
+    ((encoding, exists),) = connection.execute(
         "SELECT current_setting('server_encoding'), to_regclass('rankduel.facts') IS NOT NULL"
     )
     if encoding != "UTF8":
-        raise StorageError(f"{url} has the encoding {encoding}: make a database with ENCODING 'UTF8'")
-    if not there:
+        raise StorageError(f"{url} has the encoding {encoding}; create a database with ENCODING 'UTF8'")
+    if not exists:
         if not make:
-            raise StorageError(f"no storage at {url}")
+            raise StorageError(f"no storage at {url}; check the address")
         _make(connection)
     schema = _schema(connection)
     if schema != SCHEMA:
-        advice = "install a newer one" if schema > SCHEMA else "run `rankduel storage upgrade`"
-        raise StorageError(f"{url} has schema {schema}, this version of rankduel reads {SCHEMA}: {advice}")
+        raise StorageError(wrong_schema(url, schema, SCHEMA))
     if connection.execute("SHOW fsync").fetchone() != ("on",):
-        _log.warning("%s runs with fsync off: what is acknowledged may be lost when its machine fails", url)
+        _log.warning("%s runs with fsync off: acknowledged data may be lost when its machine fails", url)
     if make and connection.execute("SHOW data_checksums").fetchone() != ("on",):
-        _log.warning("%s runs without data checksums: damage on its disk may stay unnoticed", url)
+        _log.warning("%s runs without data checksums: damage on its disk may stay undetected", url)
 
 
 def _make(connection: Connection) -> None:
-    """The tables, unless another process makes them at the same moment."""
+    """Create the tables, unless another process creates them at the same time."""
     with connection.transaction():
         connection.execute(f"SET LOCAL lock_timeout = {round(1000 * LONG_LOCK_SECONDS)}")
         connection.execute("SELECT pg_advisory_xact_lock($1)", (_CREATION_LOCK,))
-        ((schema, there),) = connection.execute(
+        ((has_schema, has_tables),) = connection.execute(
             "SELECT to_regnamespace('rankduel') IS NOT NULL, to_regclass('rankduel.facts') IS NOT NULL"
         )
-        if there:
+        if has_tables:
             return
-        if not schema:
+        if not has_schema:
             connection.execute("CREATE SCHEMA rankduel")
         connection.execute(_TABLES)
         facts = {"schema": str(SCHEMA), "secret": secrets.token_hex(32)}
@@ -71,24 +70,27 @@ def _make(connection: Connection) -> None:
 
 
 def migrate(url: str, steps: Mapping[int, str]) -> tuple[int, int]:
-    """Bring the tables from their schema to that of this version, each step a transaction; from which to which."""
+    """Migrate the tables to the schema of this version. Return the schemas before and after.
+
+    Each step is one transaction.
+    """
     address = parse_address(url)
     shown = public_address(address)
     try:
         with connect(address) as connection:
             connection.execute("SET statement_timeout = 0")
-            ((there,),) = connection.execute("SELECT to_regclass('rankduel.facts') IS NOT NULL")
-            if not there:
-                raise StorageError(f"no storage at {shown}")
+            ((exists,),) = connection.execute("SELECT to_regclass('rankduel.facts') IS NOT NULL")
+            if not exists:
+                raise StorageError(f"no storage at {shown}; check the address")
             before = _schema(connection)
             if before > SCHEMA:
-                raise StorageError(f"{shown} has schema {before}, this version of rankduel knows {SCHEMA} at most")
+                raise StorageError(wrong_schema(shown, before, SCHEMA))
             for schema in range(before, SCHEMA):
                 if schema not in steps:
-                    raise StorageError(f"{shown} has schema {schema}, from which there is no way to {SCHEMA}")
+                    raise StorageError(f"cannot upgrade {shown}: no migration from schema {schema} to {SCHEMA}")
                 with connection.transaction():
                     connection.execute("SELECT pg_advisory_xact_lock($1)", (_CREATION_LOCK,))
-                    if _schema(connection) == schema:  # nobody else has done it meanwhile
+                    if _schema(connection) == schema:  # no other process has done it meanwhile
                         connection.execute(steps[schema].encode())
                         connection.execute("UPDATE facts SET value = $1 WHERE name = 'schema'", (str(schema + 1),))
     except psycopg.Error as error:

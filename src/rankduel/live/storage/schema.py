@@ -1,7 +1,8 @@
-"""The tables of a storage, and what a database must be able to do: connect, run statements, commit."""
+"""The tables of a storage, and the interface of a database backend: connect, run statements, commit."""
 
 import json
 import logging
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
@@ -9,9 +10,9 @@ from typing import Any
 from rankduel.errors import StorageError
 from rankduel.live.storage.shared_statements import TOURNAMENT_ID, BulkWrite, Statements
 
-__all__ = ["SCHEMA", "Database", "tables", "text"]
+__all__ = ["SCHEMA", "Database", "opened_before_fork", "tables", "text", "wrong_schema"]
 
-SCHEMA = 2  # the version of the tables
+SCHEMA = 2  # version of the tables
 _TABLES = """
 CREATE TABLE facts (name {text} PRIMARY KEY, value {text} NOT NULL);
 CREATE TABLE tournaments (
@@ -49,32 +50,47 @@ CREATE TABLE keys (
     created {float} NOT NULL, revoked {float}
 )
 """
-text = json.JSONEncoder(separators=(",", ":")).encode  # as JSON
+text = json.JSONEncoder(separators=(",", ":")).encode  # compact JSON
 _log = logging.getLogger("rankduel")
 
 
 def tables(**words: str) -> str:
-    """The statements that make the tables; what differs between databases is given by name."""
+    """Return the statements that create the tables. `words` are the column types of a database."""
     return _TABLES.format(**words)
 
 
+def wrong_schema(storage: str, schema: int, expected: int) -> str:
+    """Return the error message for a storage with another schema than this version reads.
+
+    >>> wrong_schema("duels.db", 1, expected=2)
+    'duels.db has schema 1, but this version of rankduel reads schema 2; run `rankduel storage upgrade`'
+    """
+    advice = "install a newer version" if schema > expected else "run `rankduel storage upgrade`"
+    return f"{storage} has schema {schema}, but this version of rankduel reads schema {expected}; {advice}"
+
+
+def opened_before_fork(process: int) -> str:
+    """Return the error message for a storage that another process opened before a fork."""
+    return f"the storage was opened by process {process}, not by {os.getpid()}; open it again after the fork"
+
+
 class Database(ABC):
-    """A database says how it connects, locks, and runs a statement."""
+    """The interface of a database backend: how to connect, lock and run statements."""
 
     shared: bool
-    statements: Statements  # those that the backends write differently
+    statements: Statements  # the statements that differ between backends
     secret: bytes
     url: str
-    damage: str | None = None  # once this is known, nothing is written any more
-    snapshot_damage: str | None = None  # the journal is replayed instead, and no snapshot is written
+    damage: str | None = None  # once set, nothing is written any more
+    snapshot_damage: str | None = None  # once set, the journal is replayed instead, and no snapshot is written
 
-    def report_damage(self, found: str, *, snapshots: bool = False) -> None:
-        """Remember until the storage is opened again that it, or only its table of snapshots, is damaged."""
+    def report_damage(self, damage: str, *, snapshots: bool = False) -> None:
+        """Note that the storage, or only its table of snapshots, is damaged, until it is opened again."""
         if snapshots and self.snapshot_damage is None:
-            self.snapshot_damage = f"the snapshots are damaged, the journal is replayed instead: {found}"
+            self.snapshot_damage = f"the snapshots are damaged, the journal is replayed instead: {damage}"
             _log.error("%s: %s", self.url, self.snapshot_damage)
         elif not snapshots and self.damage is None:
-            self.damage = f"the storage is damaged, nothing is acknowledged any more: {found}"
+            self.damage = f"the storage is damaged, nothing is acknowledged any more: {damage}"
             _log.error("%s: %s", self.url, self.damage)
 
     def check_sound(self) -> None:
@@ -83,19 +99,19 @@ class Database(ABC):
             raise StorageError(self.damage)
 
     def __init__(self) -> None:
-        self.ranker_times: dict[str, list[float]] = {}  # when each ranker was added; perhaps without the newest
+        self.ranker_times: dict[str, list[float]] = {}  # when each ranker was added; may lack the newest
         self._ids: dict[str, int] = {}  # of tournaments
 
     @abstractmethod
     def transaction(self, *, durable: bool = True, snapshots: bool = False) -> Any:
-        """A context in which all writes and fetches happen together, or not at all; durable at its end, if need be.
+        """Return a context manager for a transaction. With `durable`, it is on the disk at its end.
 
-        With `snapshots`, only that table is touched: damage that is found there does not stop other writes.
+        With `snapshots`, only that table is used, and damage found there does not stop other writes.
         """
 
     @abstractmethod
     def rollback(self) -> None:
-        """End the transaction without its writes."""
+        """Roll the transaction back."""
 
     @abstractmethod
     def write(self, statement: str, values: Sequence[Any]) -> None:
@@ -103,7 +119,7 @@ class Database(ABC):
 
     @abstractmethod
     def count_written(self, statement: str, values: Sequence[Any]) -> int:
-        """The same; how many rows were written."""
+        """Like `write`. Return the number of written rows."""
 
     @abstractmethod
     def write_rows(self, write: BulkWrite, rows: Sequence[Sequence[Any]]) -> None:
@@ -111,33 +127,33 @@ class Database(ABC):
 
     @abstractmethod
     def count_written_rows(self, write: BulkWrite, rows: Sequence[Sequence[Any]]) -> int:
-        """The same; how many rows were written."""
+        """Like `write_rows`. Return the number of written rows."""
 
     @abstractmethod
     def fetch_each(self, statement: str, given: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:
-        """Read or write, in a transaction: all rows that the statement returns for any of these lists of values."""
+        """Run a statement for each list of values, in a transaction. Return all rows."""
 
     def fetch(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Read or write, in a transaction: all rows that the statement returns."""
+        """Run a statement that reads or writes, in a transaction. Return its rows."""
         return self.fetch_each(statement, [values])
 
     @abstractmethod
     def select(self, statement: str, values: Sequence[Any] = (), *, snapshots: bool = False) -> list[tuple[Any, ...]]:
-        """Read what is durable, from any thread. `snapshots` as in `transaction`."""
+        """Read durable data, from any thread. For `snapshots`, see `transaction`."""
 
     @abstractmethod
     def leads(self, tournament: str) -> bool:
-        """Whether this process is the one that lets duels of this tournament expire and resolves them."""
+        """Whether this process is the leader, which resolves and expires the duels of a tournament."""
 
-    def resign(self, tournament: str) -> None:  # noqa: B027 - where nobody else may lead, there is nothing to do
+    def resign(self, tournament: str) -> None:  # noqa: B027 - nothing to do if no other process can lead
         """Let another process lead a tournament."""
 
     @abstractmethod
     def close(self) -> None:
-        """Close it, so that another process may open it."""
+        """Close the storage, so that another process can open it."""
 
     def tournament_id(self, tournament: str) -> int:
-        """The id of a tournament; -1 if there is no such tournament."""
+        """Return the id of a tournament; -1 if it does not exist."""
         if tournament not in self._ids:
             rows = self.select(TOURNAMENT_ID, (tournament,))
             if not rows:

@@ -1,7 +1,7 @@
-"""The SQL statements of a storage, by name: those that both backends run, and a list of those that differ.
+"""SQL statements that both backends run, by name, and the list of statements that differ.
 
-Placeholders are `$1`, `$2`, ...: SQLite and PostgreSQL both take them, so what is written here is what runs.
-`sqlite_statements.py` and `postgres_statements.py` have the statements that differ between the two.
+Placeholders are `$1`, `$2`, ...: SQLite and PostgreSQL both accept them, so statements run exactly as written here.
+`sqlite_statements.py` and `postgres_statements.py` have the statements that differ.
 """
 
 from typing import NamedTuple
@@ -22,15 +22,15 @@ TOURNAMENT_ID = "SELECT id FROM tournaments WHERE name = $1"
 # All names.
 TOURNAMENT_NAMES = "SELECT name FROM tournaments"
 
-# A new tournament, unless another process creates it at the same moment.
+# A new tournament, unless another process creates it at the same time.
 CREATE_TOURNAMENT = (
     "INSERT INTO tournaments (name, number, time, session) VALUES ($1, 0, 0.0, 0) ON CONFLICT (name) DO NOTHING"
 )
 
-# The number of the next session: no two processes have the same.
+# The number of the next session, unique across processes.
 NEXT_SESSION = "UPDATE tournaments SET session = session + 1 WHERE id = $1 RETURNING session"
 
-# The journal has grown up to this event.
+# The number and time of the last event.
 ADVANCE_TOURNAMENT = "UPDATE tournaments SET number = $1, time = $2 WHERE id = $3"
 
 # The number of the last event, by id and by name.
@@ -39,20 +39,20 @@ LAST_EVENT_BY_NAME = "SELECT number FROM tournaments WHERE name = $1"
 
 # Journal
 
-# Events after a number, in their order: for replay.
+# Events after a number, in order: for replay.
 EVENTS_AFTER = (
     "SELECT number, time, kind, body FROM journal WHERE tournament = $1 AND number > $2 ORDER BY number LIMIT $3"
 )
 
-# When an event happened.
+# The time of an event.
 EVENT_TIME = "SELECT time FROM journal WHERE tournament = $1 AND number = $2"
 
 # Duels
 
-# One duel by its id.
+# A duel by its id.
 DUEL = f"SELECT {DUEL_COLUMNS} FROM duels WHERE tournament = $1 AND session = $2 AND number = $3"
 
-# The duel of one query.
+# The duel of a query.
 DUEL_OF_QUERY = f"SELECT {DUEL_COLUMNS} FROM duels WHERE tournament = $1 AND query = $2"
 
 # Queries that have a duel, in alphabetical order: to fill the Bloom filter.
@@ -70,18 +70,18 @@ DUELS_TO_RESOLVE = (
     "ORDER BY issued LIMIT $3"
 )
 
-# Whether a duel should expire, and the statement that lets all of them expire.
+# Whether any duel is overdue, and the statement that expires all overdue duels.
 ANY_OVERDUE = "SELECT 1 FROM duels WHERE tournament = $1 AND state IN ('issued', 'shown') AND expires <= $2 LIMIT 1"
 EXPIRE_DUELS = (
     "UPDATE duels SET state = 'expired' WHERE tournament = $1 AND state IN ('issued', 'shown') AND expires <= $2"
 )
 
-# How many duels a client was issued since a time: for the daily cap.
+# The number of duels issued to a client since a time: for the daily cap.
 DUELS_OF_CLIENT = "SELECT count(*) FROM duels WHERE tournament = $1 AND client = $2 AND issued >= $3"
 
 # Signals and counters
 
-# What users did on the page of a duel, in the order of time.
+# The signals of a duel, in order of time.
 SIGNALS_OF_DUEL = (
     f"SELECT {', '.join(SIGNAL_COLUMNS)} FROM signals "
     "WHERE tournament = $1 AND session = $2 AND number = $3 ORDER BY time, key"
@@ -92,7 +92,7 @@ COUNTERS = "SELECT name, value FROM counters WHERE tournament = $1"
 
 # Snapshots
 
-# Store a snapshot; the same one again replaces it.
+# Store a snapshot, or replace the snapshot at the same event.
 SAVE_SNAPSHOT = (
     "INSERT INTO snapshots (tournament, number, state, bandit, sha256) VALUES ($1, $2, $3, $4, $5) "
     "ON CONFLICT (tournament, number) DO UPDATE "
@@ -105,7 +105,7 @@ DELETE_OLD_SNAPSHOTS = (
     "(SELECT number FROM snapshots WHERE tournament = $1 ORDER BY number DESC LIMIT 1 OFFSET 1)"
 )
 
-# The events at which there are snapshots, newest first; and one snapshot.
+# The numbers of the events that have a snapshot, newest first, and one snapshot.
 SNAPSHOT_NUMBERS = "SELECT number FROM snapshots WHERE tournament = $1 ORDER BY number DESC"
 SNAPSHOT = "SELECT number, state, bandit, sha256 FROM snapshots WHERE tournament = $1 AND number = $2"
 
@@ -118,7 +118,7 @@ REVOKE_KEY = "UPDATE keys SET revoked = $1 WHERE id = $2 AND revoked IS NULL"
 # The secret that signs tickets.
 SECRET = "SELECT value FROM facts WHERE name = 'secret'"
 
-# Statements that each backend writes itself
+# Statements that differ between the backends
 
 
 class BulkWrite(NamedTuple):
@@ -131,13 +131,13 @@ class BulkWrite(NamedTuple):
 class Statements(NamedTuple):
     """The statements that differ between the backends."""
 
-    # id, number and time of a tournament ($1 is its name), which nobody else writes to until the transaction is over
+    # id, number and time of the tournament named $1, locked for other writers until the end of the transaction
     lock_tournament: str
-    # the newest events that are no outcomes: of tournament $1, before number $2, at most $3
+    # the newest events other than outcomes: of tournament $1, before number $2, at most $3
     changes_before: str
-    # how many events are no outcomes: of tournament $1, after number $2 and up to $3
+    # the number of events other than outcomes: of tournament $1, after number $2 and up to $3
     count_changes: str
-    # time and body of the events that have added rankers to tournament $1, in their order
+    # time and body of the events that added rankers to tournament $1, in order
     rankers_added: str
     # the duels of a JSON list of queries ($1), of tournament $2
     duels_of_queries: str
@@ -145,9 +145,9 @@ class Statements(NamedTuple):
     duels_by_number: str
     # session, number, key and action of the signals of these duels: values as for `duels_by_number`
     signals_of_duels: str
-    # write duels that are new: neither they nor another one of their query are there
+    # write new duels, except those whose id or query already has one
     insert_duels: BulkWrite
-    # write duels that have changed
+    # write changed duels
     update_duels: BulkWrite
     insert_events: BulkWrite
     insert_signals: BulkWrite

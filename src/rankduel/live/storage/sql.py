@@ -1,4 +1,4 @@
-"""A storage in SQL tables, whichever the backend: commits of batches, and all reads."""
+"""Storage in SQL tables, for both backends: commits and reads."""
 
 import hashlib
 import json
@@ -16,21 +16,21 @@ from rankduel.live.storage.transaction import NON_DURABLE, TournamentTransaction
 
 __all__ = ["SqlStorage"]
 
-_MAX_EVENTS_PER_READ = 10_000  # a long read would keep SQLite's log from being written into the file
-_CHECKED_LAST_EVENTS = 1_000  # at the end of a journal, read when a tournament is opened
-_MAX_NUMBER = 2**62  # larger than any number of an event or a session
+_MAX_EVENTS_PER_READ = 10_000  # a long read would block checkpoints of SQLite's write-ahead log
+_CHECKED_LAST_EVENTS = 1_000  # of a journal, read to check it when a tournament is opened
+_MAX_NUMBER = 2**62  # larger than any event or session number
 _log = logging.getLogger("rankduel")
 
 
 class SqlStorage(Database):
-    """A storage in tables."""
+    """A storage in SQL tables."""
 
     # Writing
 
     def commit(self, batch: Batch) -> Committed:
-        """Write all entries of these tournaments or none; on return they are durable. One thread calls this."""
+        """Write all entries or none. They are durable when this returns. Only one thread calls this."""
         committed = self._commit(batch, insert_first=self.shared)
-        if committed is None:  # seldom: a duel that was asked for is there already
+        if committed is None:  # rare: a new duel, or a duel of its query, already exists
             committed = self._commit(batch, insert_first=True)
             assert committed is not None
         return committed
@@ -38,7 +38,7 @@ class SqlStorage(Database):
     def _commit(self, batch: Batch, *, insert_first: bool) -> Committed | None:
         committed = Committed({}, {}, {})
         with self.transaction(durable=any(not set(map(type, entries)) <= NON_DURABLE for entries in batch.values())):
-            for name in sorted(batch):  # always in this order: no two processes wait for each other
+            for name in sorted(batch):  # the same order in all processes prevents deadlocks
                 transaction = TournamentTransaction(self, name, batch[name], insert_first=insert_first)
                 if not transaction.write():
                     self.rollback()
@@ -48,32 +48,34 @@ class SqlStorage(Database):
         return committed
 
     def unlocked(self, tournaments: set[str]) -> set[str]:
-        """Those of these tournaments that no other process has locked at this moment. One thread calls this."""
+        """Return the tournaments that no other process has locked now. Only one thread calls this."""
         return tournaments
 
     # Reading
 
     def read(self, tournament: str, since: int = 0) -> Iterator[Event]:
-        """The events after number `since`, in their order."""
+        """Yield the events after number `since`, in order."""
         id = self.tournament_id(tournament)
         while rows := self.select(sql.EVENTS_AFTER, (id, since, _MAX_EVENTS_PER_READ)):
             for number, time, kind, body in rows:
                 since += 1
                 if number != since:
-                    raise StorageError(f"{self.url} is damaged: {tournament!r} has no event {since}, but {number}")
+                    where = f"tournament {tournament!r} has no event {since}, but event {number}"
+                    raise StorageError(f"{self.url} is damaged: {where}; restore a backup")
                 try:
                     yield Event(number, time, kind, json.loads(body))
                 except (ValueError, TypeError) as error:
-                    raise StorageError(f"{self.url} is damaged: event {number} of {tournament!r}: {error}") from error
+                    where = f"event {number} of tournament {tournament!r}: {error}"
+                    raise StorageError(f"{self.url} is damaged: {where}; restore a backup") from error
 
     def changes(self, tournament: str, limit: int, before: int | None = None) -> list[Event]:
-        """The latest events that are no outcomes, or the latest before that number; newest first."""
+        """Return the latest events other than outcomes, before event number `before` if given; newest first."""
         values = self.tournament_id(tournament), _MAX_NUMBER if before is None else before, limit
         rows = self.select(self.statements.changes_before, values)
         return [Event(number, time, kind, json.loads(body)) for number, time, kind, body in rows]
 
     def resolved_since(self, tournament: str, time: float) -> int:
-        """How many outcomes the journal has from a time on. Times never go back: what was before is soon found."""
+        """Return the number of outcomes in the journal since a time, by binary search: times never decrease."""
         id = self.tournament_id(tournament)
         last: int = self.select(sql.LAST_EVENT, (id,))[0][0]
         low, high = 0, last
@@ -85,12 +87,12 @@ class SqlStorage(Database):
         return last - low - others
 
     def duel(self, tournament: str, session: int, number: int) -> DuelRow | None:
-        """The duel of that number."""
+        """Return a duel by session and number; None if it does not exist."""
         rows = self.select(sql.DUEL, (self.tournament_id(tournament), session, number))
         return DuelRow(*rows[0]) if rows else None
 
     def duels_of(self, tournament: str, queries: list[str]) -> dict[str, DuelRow]:
-        """The duels of these queries, for those that have one; perhaps not of those written in the last moment."""
+        """Return the duels of queries that have one. Duels of the last 0.05 s may be missing."""
         id = self.tournament_id(tournament)
         if len(queries) == 1:
             rows = self.select_recent(sql.DUEL_OF_QUERY, (id, queries[0]))
@@ -99,59 +101,60 @@ class SqlStorage(Database):
         return {row[2]: DuelRow(*row) for row in rows}
 
     def queries(self, tournament: str, after: str, limit: int) -> list[str]:
-        """The queries that have a duel, in alphabetical order, after one of them or from "" on."""
+        """Return queries that have a duel, in alphabetical order, after the query `after`."""
         rows = self.select(sql.QUERIES_AFTER, (self.tournament_id(tournament), after, limit))
         return [query for (query,) in rows]
 
     def select_recent(self, statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
-        """Read for an ask: what was durable a moment ago."""
+        """Read for an ask. The data may be slightly older than with `select`."""
         return self.select(statement, values)
 
     def refresh_queries(self) -> None:
-        """Let `duels_of` see everything that is durable now."""
+        """Let the next `duels_of` see everything that is durable now."""
 
     def run_maintenance(self) -> None:
-        """Do what a storage needs now and then. Called four times a second."""
+        """Run maintenance of the storage. Called four times a second."""
 
     def duels(self, tournament: str, limit: int, before: tuple[int, int] | None = None) -> list[DuelRow]:
-        """The latest duels, or the latest ones before a session and number; newest first."""
+        """Return the latest duels, before a session and number if given; newest first."""
         rows = self.select(sql.DUELS_BEFORE, (self.tournament_id(tournament), *(before or (_MAX_NUMBER, 0)), limit))
         return [DuelRow(*row) for row in rows]
 
     def due(self, tournament: str, issued_until: float, limit: int) -> list[DuelRow]:
-        """Duels that were shown, not told, and issued at that time or before."""
+        """Return the duels in the state `shown` that were issued at or before a time, oldest first."""
         rows = self.select(sql.DUELS_TO_RESOLVE, (self.tournament_id(tournament), issued_until, limit))
         return [DuelRow(*row) for row in rows]
 
     def overdue(self, tournament: str, time: float) -> bool:
-        """Whether an `ExpireDue` would find something."""
+        """Whether an `ExpireDue` would expire any duel."""
         return bool(self.select(sql.ANY_OVERDUE, (self.tournament_id(tournament), time)))
 
     def signals(self, tournament: str, session: int, number: int) -> list[SignalRow]:
-        """What users did on the page of a duel, in the order of time."""
+        """Return the signals of a duel, in order of time."""
         rows = self.select(sql.SIGNALS_OF_DUEL, (self.tournament_id(tournament), session, number))
         return [SignalRow(*row) for row in rows]
 
     def asked_by(self, tournament: str, client: str, since: float) -> int:
-        """How many duels a client was issued since a time."""
+        """Return the number of duels issued to a client since a time."""
         count: int = self.select(sql.DUELS_OF_CLIENT, (self.tournament_id(tournament), client, since))[0][0]
         return count
 
     def counts(self, tournament: str) -> dict[str, int]:
-        """The counters."""
+        """Return all counters."""
         return dict(self.select(sql.COUNTERS, (self.tournament_id(tournament),)))
 
     def last(self, tournament: str) -> int:
-        """The number of the last event. Raises StorageError if the journal does not end with that event."""
+        """Return the number of the last event. Raise StorageError if the journal does not end with it."""
         rows = self.select(sql.LAST_EVENT_BY_NAME, (tournament,))
         last: int = rows[0][0] if rows else 0
         if not any(event.number == last for event in self.read(tournament, max(0, last - _CHECKED_LAST_EVENTS))):
-            raise StorageError(f"{self.url} is damaged: {tournament!r} has no event {last}, which was the last one")
+            where = f"tournament {tournament!r} has no event {last}, which was the last one"
+            raise StorageError(f"{self.url} is damaged: {where}; restore a backup")
         return last
 
     def write_snapshot(self, tournament: str, snapshot: Snapshot) -> None:
-        """Write a snapshot in a transaction of its own. The newest two stay: if one is damaged, there is another."""
-        if self.snapshot_damage is not None:  # to delete a damaged snapshot could free pages of other tables
+        """Write a snapshot in a transaction of its own. The newest two are kept, in case one is damaged."""
+        if self.snapshot_damage is not None:  # deleting a damaged snapshot could free pages of other tables
             raise StorageError(self.snapshot_damage)
         id = self.tournament_id(tournament)
         with self.transaction(snapshots=True):
@@ -159,7 +162,7 @@ class SqlStorage(Database):
             self.write(sql.DELETE_OLD_SNAPSHOTS, (id,))
 
     def snapshots(self, tournament: str) -> Iterator[Snapshot]:
-        """The snapshots that can be read and are undamaged, newest first."""
+        """Yield the undamaged snapshots, newest first."""
         id = self.tournament_id(tournament)
         for (number,) in self._snapshots(sql.SNAPSHOT_NUMBERS, (id,)):
             for at, state, bandit, sha256 in self._snapshots(sql.SNAPSHOT, (id, number)):
@@ -169,19 +172,19 @@ class SqlStorage(Database):
                         yield snapshot
 
     def _snapshots(self, statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
-        """Read snapshots; where that fails there are none, since all they save is replay."""
+        """Read snapshots. If that fails, return none: snapshots only shorten replay."""
         try:
             return self.select(statement, values, snapshots=True)
         except StorageError as error:
-            _log.warning("a snapshot cannot be read, the journal is replayed instead: %s", error)
+            _log.warning("cannot read a snapshot, the journal is replayed instead: %s", error)
             return []
 
     def names(self) -> list[str]:
-        """The tournaments, in alphabetical order."""
+        """Return the names of all tournaments, in alphabetical order."""
         return sorted(name for (name,) in self.select(sql.TOURNAMENT_NAMES))
 
     def keys(self) -> list[KeyRow]:
-        """The API keys."""
+        """Return all API keys, revoked ones included."""
         return [KeyRow(*row) for row in self.select(sql.KEYS)]
 
     def add_key(self, key: KeyRow) -> None:
@@ -190,11 +193,11 @@ class SqlStorage(Database):
             self.write(sql.ADD_KEY, key)
 
     def revoke_key(self, id: str, time: float) -> bool:
-        """End an API key; False if there is no such key."""
+        """Revoke an API key. Return False if there is no such active key."""
         with self.transaction():
             return self.count_written(sql.REVOKE_KEY, (time, id)) > 0
 
 
 def _digest(snapshot: Snapshot) -> str:
-    """Of a snapshot, to see whether it is damaged."""
+    """Return the SHA-256 of a snapshot, to detect damage."""
     return hashlib.sha256(f"{snapshot.number}\n{snapshot.state}\n".encode() + snapshot.bandit).hexdigest()

@@ -1,4 +1,4 @@
-"""A storage in one SQLite file, owned by one process at a time."""
+"""SQLite storage: one file, owned by one process at a time."""
 
 import fcntl
 import logging
@@ -14,7 +14,7 @@ from time import monotonic
 from typing import Any
 
 from rankduel.errors import StorageError
-from rankduel.live.storage.schema import SCHEMA, tables
+from rankduel.live.storage.schema import SCHEMA, tables, wrong_schema
 from rankduel.live.storage.shared_statements import SECRET, BulkWrite
 from rankduel.live.storage.sql import SqlStorage
 from rankduel.live.storage.sqlite_file_checks import OpenedFiles, check_pages, is_damage
@@ -23,32 +23,32 @@ from rankduel.live.storage.sqlite_wal_checks import log_damage
 
 __all__ = ["OURS", "SqliteStorage", "lock_file"]
 
-OURS = 0x52414E4B  # "RANK": what SQLite calls the application id
-_RECENT_READ_SECONDS = 0.05  # how old what `select_recent` reads may be
-_ROWS_PER_STATEMENT = (1024, 256, 64, 16, 4)  # the largest that fits is used: each statement costs as much as 3 rows
+OURS = 0x52414E4B  # "RANK": our application id in the SQLite header
+_RECENT_READ_SECONDS = 0.05  # maximum age of the data that `select_recent` reads
+_ROWS_PER_STATEMENT = (1024, 256, 64, 16, 4)  # the largest that fits: each statement costs as much as 3 rows
 _ONLY_NONE = {rows: (None,) * rows for rows in _ROWS_PER_STATEMENT}
 _PLACEHOLDERS = ("1", "2", "3", "4", "5", "6")  # the names of $1, $2, ...
-_MAPPED_BYTES = 2**32  # of the file that are read in place
-_SMALL_FILE_BYTES = 2**26  # up to this size all pages are checked before the storage is opened, in about 0.15 s
+_MAPPED_BYTES = 2**32  # of the file, read through memory mapping
+_SMALL_FILE_BYTES = 2**26  # up to this size, all pages are checked on opening, in about 0.15 s
 _CHECK_INTERVAL_SECONDS = 86_400.0  # between two checks of all pages
 _TABLES = tables(
     id="INTEGER PRIMARY KEY", int="INTEGER", float="REAL", bytes="BLOB", text="TEXT", clustered="WITHOUT ROWID"
 )
-_LOCK_TIMEOUT_SECONDS = 10  # to wait for other processes that write
-_CHECKPOINT_IDLE_SECONDS = 5.0  # without a commit, after which the log is written into the file and emptied
-_ADVICE = "Go back to a backup; or give them up, by sqlite3 FILE 'PRAGMA wal_checkpoint(TRUNCATE)'"
+_LOCK_TIMEOUT_SECONDS = 10  # how long to wait for other processes that write
+_CHECKPOINT_IDLE_SECONDS = 5.0  # without a commit, then the write-ahead log is written into the file and truncated
+_ADVICE = "restore a backup, or give these commits up by sqlite3 FILE 'PRAGMA wal_checkpoint(TRUNCATE)'"
 _log = logging.getLogger("rankduel")
 
 
 class SqliteStorage(SqlStorage):
     """Tables in one file, with a write-ahead log that is synced at each commit.
 
-    One process owns the file, by a lock on `FILE.lock` that ends with the process, however it ends. Others may read it
-    meanwhile, with any tool, or with `own=False`, and change the API keys.
+    One process owns the file by a lock on `FILE.lock`, which ends with the process. Other processes may read the file
+    with any tool. With `own=False` they may also change the API keys.
 
-    The owner checks all pages of the file: a small file when it is opened, a large one in the background from then on,
-    and both once a day. After each commit it checks that the file is still there under its name. When damage is found,
-    nothing is acknowledged any more until the storage is opened again.
+    The owner checks all pages of the file: a small file on opening, a large file in the background, and both once a
+    day. After each commit it checks that the file still exists under its name. Once damage is found, nothing is
+    acknowledged until the storage is opened again.
     """
 
     shared = False
@@ -59,10 +59,10 @@ class SqliteStorage(SqlStorage):
         self.path = Path(path).absolute()
         self.url = f"sqlite:///{self.path}"
         self._reading, self._writing, self._reading_recent = threading.Lock(), threading.RLock(), threading.Lock()
-        self._recent_since = 0.0  # when the transaction began in which `select_recent` reads
-        self._committed_at = 0.0  # when the last commit was that may be in the log only
+        self._recent_since = 0.0  # when the read transaction of `select_recent` began
+        self._committed_at = 0.0  # time of the last commit that may be in the log only; 0 if there is none
         if not own and not self.path.exists():
-            raise StorageError(f"no storage at {self.path}")
+            raise StorageError(f"no storage at {self.path}; check the address")
         _refuse_lone_log(self.path)
         self._closing = threading.Event()
         self._opened = ExitStack()
@@ -70,8 +70,8 @@ class SqliteStorage(SqlStorage):
         try:
             if own:
                 self._opened.callback(os.close, lock_file(self.path))
-            if (found := log_damage(Path(f"{self.path}-wal"))) is not None:  # SQLite would drop what it cannot read
-                raise StorageError(f"cannot open {self.path}: {found}. {_ADVICE}")
+            if (damage := log_damage(Path(f"{self.path}-wal"))) is not None:  # SQLite would drop the damaged commits
+                raise StorageError(f"cannot open {self.path}: {damage}; {_ADVICE}")
             self._writer = self._connect()
             _prepare(self._writer, self.path)
             self._reader, self._recent_reader = self._connect(), self._connect()
@@ -84,7 +84,7 @@ class SqliteStorage(SqlStorage):
             if own and small:
                 self._check_pages()
             if self.damage is not None:
-                raise StorageError(f"cannot open {self.path}: {self.damage}")
+                raise StorageError(f"cannot open {self.path}: {self.damage}; restore a backup")
         except (sqlite3.Error, OSError, ValueError, TypeError) as error:
             self._opened.close()
             if isinstance(error, StorageError):
@@ -102,9 +102,8 @@ class SqliteStorage(SqlStorage):
         self._opened.callback(connection.close)
         connection.execute("PRAGMA synchronous = FULL")  # a commit returns when the log is on the disk
         connection.execute("PRAGMA cache_size = -65536")  # 64 MB
-        connection.execute(
-            f"PRAGMA mmap_size = {_MAPPED_BYTES}"
-        )  # each commit empties the reader's cache: no copy, no cost
+        # Each commit empties the cache of readers. With memory mapping there is nothing to copy again.
+        connection.execute(f"PRAGMA mmap_size = {_MAPPED_BYTES}")
         return connection
 
     def _failed(self, verb: str, error: sqlite3.Error, *, snapshots: bool = False) -> StorageError:
@@ -121,19 +120,19 @@ class SqliteStorage(SqlStorage):
 
     def _check_pages(self) -> None:
         try:
-            found = check_pages(self.path, self._closing.is_set)
+            check = check_pages(self.path, self._closing.is_set)
         except sqlite3.Error as error:
             if not self._closing.is_set():
-                _log.warning("%s: the pages cannot be checked: %s", self.url, error)
+                _log.warning("%s: cannot check the pages: %s", self.url, error)
             return
-        if found.damage is not None:
-            self.report_damage(found.damage)
-        if found.snapshot_damage is not None:
-            self.report_damage(found.snapshot_damage, snapshots=True)
+        if check.damage is not None:
+            self.report_damage(check.damage)
+        if check.snapshot_damage is not None:
+            self.report_damage(check.snapshot_damage, snapshots=True)
 
     def _check_files(self) -> None:
-        """Raise StorageError if the file is not there any more, or if it is damaged."""
-        if not self._closing.is_set() and (change := self._files.change()) is not None:  # SQLite removes its log, too
+        """Raise StorageError if the file was removed or replaced, or is damaged."""
+        if not self._closing.is_set() and (change := self._files.change()) is not None:  # closing removes the log
             self.report_damage(change)
         self.check_sound()
 
@@ -141,26 +140,26 @@ class SqliteStorage(SqlStorage):
 
     @contextmanager
     def transaction(self, *, durable: bool = True, snapshots: bool = False) -> Iterator[None]:
-        """Durable at its end, or not at all."""
+        """Commit durably at the end, or roll back on an exception."""
         try:
             with self._writing:
                 self._check_files()
                 self._writer.execute("BEGIN IMMEDIATE")
                 try:
                     yield
-                    if self._writer.in_transaction:  # else it was rolled back
+                    if self._writer.in_transaction:  # unless it was rolled back
                         self._writer.execute("COMMIT")
                         self._committed_at = monotonic()
                 except BaseException:
                     if self._writer.in_transaction:
                         self._writer.execute("ROLLBACK")
                     raise
-                self._check_files()  # again: a file that was removed during the commit is noticed before it is answered
+                self._check_files()  # again: a file removed during the commit must not be acknowledged
         except sqlite3.Error as error:
             raise self._failed("write to", error, snapshots=snapshots) from error
 
     def rollback(self) -> None:
-        """End the transaction without its writes."""
+        """Roll the transaction back."""
         self._writer.execute("ROLLBACK")
 
     def write(self, statement: str, values: Sequence[Any]) -> None:
@@ -168,7 +167,7 @@ class SqliteStorage(SqlStorage):
         self.count_written(statement, values)
 
     def count_written(self, statement: str, values: Sequence[Any]) -> int:
-        """The same; how many rows were written."""
+        """Like `write`. Return the number of written rows."""
         return self._writer.execute(statement, _by_placeholder(values)).rowcount
 
     def write_rows(self, write: BulkWrite, rows: Sequence[Sequence[Any]]) -> None:
@@ -176,9 +175,9 @@ class SqliteStorage(SqlStorage):
         self.count_written_rows(write, rows)
 
     def count_written_rows(self, write: BulkWrite, rows: Sequence[Sequence[Any]]) -> int:
-        """The same; how many rows were written. Other threads run while many rows are written by one statement.
+        """Like `write_rows`. Return the number of written rows. Other threads run while a statement writes many rows.
 
-        A None is the slowest of all values to bind: in a column that has no others, the statement says NULL.
+        None is slower to bind than other values. So the statement has a literal NULL for columns with only None.
         """
         written = start = 0
         for size in _ROWS_PER_STATEMENT:
@@ -194,11 +193,11 @@ class SqliteStorage(SqlStorage):
         return written
 
     def fetch_each(self, statement: str, given: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:
-        """Read or write, in a transaction."""
+        """Run a statement for each list of values, in a transaction. Return all rows."""
         return [row for values in given for row in self._writer.execute(statement, _by_placeholder(values)).fetchall()]
 
     def select(self, statement: str, values: Sequence[Any] = (), *, snapshots: bool = False) -> list[tuple[Any, ...]]:
-        """Read what is durable, from any thread."""
+        """Read durable data, from any thread."""
         try:
             with self._reading:
                 return self._reader.execute(statement, _by_placeholder(values)).fetchall()
@@ -206,7 +205,7 @@ class SqliteStorage(SqlStorage):
             raise self._failed("read", error, snapshots=snapshots) from error
 
     def select_recent(self, statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
-        """Read for an ask, in a transaction of up to 0.05 s: to see each commit at once costs many times as much."""
+        """Read for an ask, in a read transaction of up to 0.05 s. Seeing each commit at once would cost much more."""
         try:
             with self._reading_recent:
                 if monotonic() - self._recent_since > _RECENT_READ_SECONDS:
@@ -218,7 +217,7 @@ class SqliteStorage(SqlStorage):
             raise self._failed("read", error) from error
 
     def refresh_queries(self) -> None:
-        """Let `duels_of` see everything that is durable now."""
+        """Let the next `duels_of` see everything that is durable now."""
         try:
             with self._reading_recent:
                 self._end_recent_read()
@@ -231,24 +230,24 @@ class SqliteStorage(SqlStorage):
             self._recent_reader.execute("COMMIT")
 
     def run_maintenance(self) -> None:
-        """Check that the file is there, end an old read transaction, and empty the log if nobody writes."""
-        with suppress(StorageError):  # the next commit raises it, too
+        """Check that the file exists, end an old read transaction, and checkpoint the log if there are no writes."""
+        with suppress(StorageError):  # the next commit raises it too
             self._check_files()
-        if monotonic() - self._recent_since > _RECENT_READ_SECONDS:  # it would keep the log from being emptied
+        if monotonic() - self._recent_since > _RECENT_READ_SECONDS:  # it would block a checkpoint
             self.refresh_queries()
         idle = monotonic() - self._committed_at
         if self._committed_at and idle > _CHECKPOINT_IDLE_SECONDS and self.damage is None:
             self._checkpoint()
 
     def _checkpoint(self) -> None:
-        """Write the log into the file and empty it while nobody writes: no damage of the log can undo it then."""
+        """Write the log into the file and truncate it, so that damage of the log cannot undo commits."""
         with self._writing, self._reading, self._reading_recent:
             if self._closing.is_set():
                 return
-            self._committed_at = monotonic()  # if it fails, it is tried again after as long a time
+            self._committed_at = monotonic()  # after a failure, wait as long again
             try:
                 self._end_recent_read()
-                self._writer.execute("PRAGMA busy_timeout = 0")  # other processes that read are not waited for
+                self._writer.execute("PRAGMA busy_timeout = 0")  # do not wait for readers in other processes
                 try:
                     ((busy, _, _),) = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
                 finally:
@@ -259,16 +258,16 @@ class SqliteStorage(SqlStorage):
                 self._committed_at = 0.0
 
     def leads(self, tournament: str) -> bool:
-        """The owner of the file does."""
+        """Whether this process owns the file."""
         return self._own
 
     def close(self) -> None:
         """Write the log into the file and close it."""
         self._closing.set()
         if self._own:
-            self._checker.join(timeout=5)  # a check of a large file cannot be ended at once
-        # To close a connection that another thread uses ends the process. The garbage collector may close a storage
-        # in the very thread that uses it: so this does not wait for ever.
+            self._checker.join(timeout=5)  # a check of a large file cannot be stopped at once
+        # Closing a connection that another thread uses would crash the process, so wait for the locks. The garbage
+        # collector may close a storage in the thread that holds a lock, so do not wait longer than 5 s.
         locks = [lock for lock in (self._writing, self._reading, self._reading_recent) if lock.acquire(timeout=5)]
         try:
             self._opened.close()
@@ -278,60 +277,61 @@ class SqliteStorage(SqlStorage):
 
 
 def _by_placeholder(values: Sequence[Any]) -> dict[str, Any]:
-    """The values of $1, $2, ...: for SQLite these are names."""
-    return dict(zip(_PLACEHOLDERS, values))  # noqa: B905 - most statements have fewer
+    """Return values by the names of their placeholders: for SQLite, $1 is a name."""
+    return dict(zip(_PLACEHOLDERS, values))  # noqa: B905 - most statements have fewer values
 
 
 def lock_file(path: Path) -> int:
-    """The lock of the file's owner, as an open file."""
-    place = path.with_name(f"{path.name}.lock")
+    """Take the owner's lock of a storage file. Return it as an open file descriptor."""
+    lock_path = path.with_name(f"{path.name}.lock")
     try:
-        lock = os.open(place, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        lock = os.open(lock_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise StorageError(f"cannot open {place}: {error.strerror}") from error
+        raise StorageError(f"cannot open {lock_path}: {error.strerror}") from error
     try:
-        fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # unlike flock, a fork does not share it
+        fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # unlike with flock, a forked process does not share it
     except OSError:
         owner = os.read(lock, 20).decode(errors="replace").strip() or "?"
         os.close(lock)
-        raise StorageError(f"{path} is in use by process {owner}: only one can own a SQLite file") from None
+        raise StorageError(
+            f"{path} is in use by process {owner}; stop that process, or use the http address of its service"
+        ) from None
     os.ftruncate(lock, 0)
     os.write(lock, f"{os.getpid()}\n".encode())
     return lock
 
 
 def _refuse_lone_log(path: Path) -> None:
-    """Refuse a log without its file: SQLite would delete the log and begin a new file."""
+    """Raise StorageError for a log without its file: SQLite would delete the log and create a new file."""
     log = path.with_name(f"{path.name}-wal")
     if log.exists() and log.stat().st_size and not (path.exists() and path.stat().st_size):
         raise StorageError(
-            f"{path} is missing or empty, but its log {log.name} is there: bring the file or a backup back, "
-            "or remove the log to begin anew"
+            f"{path} is missing or empty, but its log {log.name} exists; restore the file or a backup, "
+            "or remove the log to start with an empty storage"
         )
 
 
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
-    """Make the tables of a new file; refuse one that is not ours, or of another version."""
+    """Create the tables of a new file. Raise StorageError for a file of another application or schema."""
     (ours,) = connection.execute("PRAGMA application_id").fetchone()
     (schema,) = connection.execute("PRAGMA user_version").fetchone()
-    (found,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    if not found:
+    (n_tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    if not n_tables:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.executescript(
             f"BEGIN; {_TABLES}; INSERT INTO facts VALUES ('secret', '{secrets.token_hex(32)}');"
             f"PRAGMA application_id = {OURS}; PRAGMA user_version = {SCHEMA}; COMMIT;"
         )
-        os.chmod(path, 0o600)  # the secret that signs tickets is in it
+        os.chmod(path, 0o600)  # private: it has the secret for tickets
         _sync_folder(path)
     elif ours != OURS:
-        raise StorageError(f"{path} is a SQLite file, but not one of rankduel")
+        raise StorageError(f"{path} is a SQLite file of another application; choose another file")
     elif schema != SCHEMA:
-        advice = "install a newer one" if schema > SCHEMA else "run `rankduel storage upgrade`"
-        raise StorageError(f"{path} has schema {schema}, this version of rankduel reads {SCHEMA}: {advice}")
+        raise StorageError(wrong_schema(str(path), schema, SCHEMA))
 
 
 def _sync_folder(path: Path) -> None:
-    """Make the name of a new file durable, too."""
+    """Sync the folder, so that the name of a new file is durable too."""
     folder = os.open(path.parent, os.O_RDONLY)
     try:
         os.fsync(folder)

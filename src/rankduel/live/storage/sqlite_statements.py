@@ -1,4 +1,4 @@
-"""The SQL statements of SQLite that differ from those of PostgreSQL, and its inserts of many rows at once."""
+"""SQL statements of SQLite that differ from PostgreSQL, and inserts of many rows at once."""
 
 from functools import cache
 
@@ -10,11 +10,11 @@ _DUEL_ROW = ("tournament", *DUEL_COLUMNS.split(", "))
 _SIGNAL_ROW = ("tournament", *SIGNAL_COLUMNS)
 _COUNTER_ROW = ("tournament", "name", "value")
 
-# `{rows}` is where `with_rows` writes a row of placeholders for each row.
+# `with_rows` replaces `{rows}` by a row of placeholders for each row.
 STATEMENTS = Statements(
-    # One process owns the file, and one of its threads writes: no other lock is needed.
+    # One process owns the file, and one of its threads writes, so no lock is needed.
     lock_tournament="SELECT id, number, time FROM tournaments WHERE name = $1",
-    # By itself SQLite goes through all outcomes: it must be told which index has only the other events.
+    # Without INDEXED BY, SQLite would scan all outcomes. This index has only the other events.
     changes_before=(
         "SELECT number, time, kind, body FROM journal INDEXED BY journal_changes "
         "WHERE tournament = $1 AND number < $2 AND kind <> 'resolved' ORDER BY number DESC LIMIT $3"
@@ -27,7 +27,7 @@ STATEMENTS = Statements(
         "SELECT time, body FROM journal INDEXED BY journal_changes "
         "WHERE tournament = $1 AND kind <> 'resolved' AND kind IN ('created', 'added') ORDER BY number"
     ),
-    # A join with a list is ten times as fast as IN with many placeholders. CROSS JOIN: from left to right.
+    # A join with a list is ten times as fast as IN with many placeholders. CROSS JOIN fixes the order of the join.
     duels_of_queries=(
         f"SELECT {DUEL_COLUMNS} FROM json_each($1) CROSS JOIN duels WHERE tournament = $2 AND query = value"
     ),
@@ -42,7 +42,7 @@ STATEMENTS = Statements(
     insert_duels=BulkWrite(
         f"INSERT INTO duels ({', '.join(_DUEL_ROW)}) VALUES {{rows}} ON CONFLICT DO NOTHING", _DUEL_ROW
     ),
-    # An upsert that never inserts: unlike an UPDATE, it takes many rows at once.
+    # An upsert that never inserts: unlike UPDATE, it accepts many rows at once.
     update_duels=BulkWrite(
         f"INSERT INTO duels ({', '.join(_DUEL_ROW)}) VALUES {{rows}} "
         "ON CONFLICT (tournament, session, number) DO UPDATE "
@@ -63,7 +63,7 @@ STATEMENTS = Statements(
 
 @cache
 def with_rows(write: BulkWrite, rows: int, given: tuple[bool, ...]) -> str:
-    """The statement that writes so many rows at once; columns that are not given are NULL.
+    """Return the statement that writes `rows` rows at once. Columns that are not `given` are NULL.
 
     >>> with_rows(BulkWrite("INSERT INTO t (a, b) VALUES {rows} ON CONFLICT DO NOTHING", ("a", "b")), 2, (True, False))
     'INSERT INTO t (a, b) VALUES (?, NULL), (?, NULL) ON CONFLICT DO NOTHING'

@@ -1,11 +1,11 @@
-"""Check SQLite's write-ahead log for damage that SQLite takes for the end of the log.
+"""Check SQLite's write-ahead log for damage that SQLite mistakes for the end of the log.
 
-Each commit appends frames to the log: a page each, with a checksum that continues the one of the frame before. When a
-log is opened after a crash, SQLite believes it up to the first wrong checksum, since a commit that the crash has cut
-short looks like that. Damage in the middle looks the same, and would silently undo all commits after it.
+Each commit appends frames to the log. A frame holds a page and a checksum that continues the checksum of the frame
+before. After a crash, SQLite reads the log up to the first wrong checksum, because an incomplete commit ends like that.
+Damage in the middle of the log looks the same, and SQLite would silently undo all commits after it.
 
-The two can be told apart. Each commit is synced before the next one is written, so after frames that a crash has cut
-short there is one more commit at most. If two commits follow a wrong frame, both sound, the log is damaged.
+The two cases differ: each commit is synced before the next one is written, so at most one commit follows the frames of
+an incomplete commit. If two valid commits follow an invalid frame, the log is damaged.
 https://www.sqlite.org/fileformat2.html#the_write_ahead_log
 """
 
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 __all__ = ["log_damage"]
 
-_MAGIC = {0x377F0682: "<u4", 0x377F0683: ">u4"}  # which says how the words are read that are summed
+_MAGIC = {0x377F0682: "<u4", 0x377F0683: ">u4"}  # byte order of the words that are summed
 _HEADER_BYTES, _FRAME_HEADER_BYTES = 32, 24
 _MAX_FRAMES_PER_READ = 1_000
 
@@ -26,9 +26,12 @@ Words = NDArray[np.uint32]
 
 
 def log_damage(log: Path) -> str | None:
-    """What is wrong with a log, or None. While another process writes to it, what it reads may look damaged once."""
-    found = _damage(log)
-    return found if found is not None and _damage(log) == found else None
+    """Describe the damage of a log; None if it is undamaged.
+
+    It reads a damaged log twice: while another process writes to it, the log may look damaged once.
+    """
+    damage = _damage(log)
+    return damage if damage is not None and _damage(log) == damage else None
 
 
 def _damage(log: Path) -> str | None:
@@ -45,7 +48,7 @@ def _damage(log: Path) -> str | None:
         if order is None or not np.array_equal(_sums(np.frombuffer(header[:24], order)[None])[0], fields[6:]):
             return f"the log {log} has a damaged header"
         page, salts, sums = int(fields[2]), fields[4:6], fields[6:]
-        frames = wrong = commits = 0  # frames so far; the first wrong one; commits in a row after it
+        frames = wrong = commits = 0  # frames so far; the first invalid one; valid commits in a row after it
         size = _FRAME_HEADER_BYTES + page
         while n := len(chunk := file.read(_MAX_FRAMES_PER_READ * size)) // size:
             heads = np.frombuffer(chunk, ">u4", n * size // 4).reshape(n, -1)[:, :6]
@@ -66,10 +69,10 @@ def _damage(log: Path) -> str | None:
 
 
 def _sums(words: NDArray[Any], before: NDArray[Any] | None = None) -> Words:
-    """The checksum of each row of words, each continuing one.
+    """Return the checksum of each row of words, continuing the checksums `before`.
 
-    For each two words a and b, the two sums become `s += a + t` and `t += b + s`, all modulo 2**32. So each sum in the
-    end is a sum of all words with weights that depend on their places only.
+    For each two words a and b, the two sums become `s += a + t` and `t += b + s`, all modulo 2**32. So the final sums
+    are weighted sums of all words, with weights that depend only on the position of a word.
     """
     weights = _weights(words.shape[1])
     sums: Words = words.astype(np.uint32) @ weights[2:]
@@ -78,12 +81,12 @@ def _sums(words: NDArray[Any], before: NDArray[Any] | None = None) -> Words:
 
 @cache
 def _weights(n: int) -> Words:
-    """Of the sums before, and of each of n words, in the two sums after."""
+    """Return the weights of the two sums before, and of each of n words, in the two sums after."""
     columns = []
     for s, t in ((1, 0), (0, 1)):
         column: list[int] = []
         for _ in range(n // 2):
-            s, t = (s + t) % 2**32, (s + 2 * t) % 2**32  # noqa: PLW2901 - of the sums one step before
+            s, t = (s + t) % 2**32, (s + 2 * t) % 2**32  # noqa: PLW2901 - both use the sums of the step before
             column[:0] = [s, (t - s) % 2**32]
         columns.append([s, t, *column])
     return np.array(columns, np.uint32).T

@@ -1,4 +1,4 @@
-"""The entries of one tournament in a transaction: what they do to duels, journal and counters."""
+"""Apply the entries of one tournament to duels, journal and counters, in a transaction."""
 
 import json
 from collections import Counter
@@ -33,7 +33,7 @@ __all__ = ["NON_DURABLE", "MAX_SIGNALS_PER_DUEL", "TournamentTransaction"]
 MAX_SIGNALS_PER_DUEL = 200
 
 NON_DURABLE = frozenset({DuelRow, CounterDelta})  # entries that may be lost in a crash
-_VOUCHED = (Tell, Show)  # entries that may bring the duel they name
+_VOUCHED = (Tell, Show)  # entries that may carry the duel they name, proved by a ticket
 
 Key = tuple[int, int]  # session and number of a duel
 
@@ -41,30 +41,30 @@ Key = tuple[int, int]  # session and number of a duel
 class TournamentTransaction:
     """The entries of one tournament in a transaction.
 
-    A duel that was asked for is inserted at the end, when it is known what became of it: most are told in the same
-    transaction, and written once. If it is there by then, or its query has another duel, all is undone and done again
-    with `insert_first`: then it is inserted at the beginning, or given up for the duel that its query has already.
+    New duels are inserted at the end: most are told in the same transaction, and so are written only once. If a new
+    duel already exists by then, or its query has another duel, the transaction is rolled back and repeated with
+    `insert_first`. Then duels are inserted at the beginning, and a query that already has a duel keeps it.
     """
 
     def __init__(self, storage: Database, name: str, entries: Sequence[Entry], *, insert_first: bool) -> None:
         self.storage = storage
         self.insert_first = insert_first
         self.name = name
-        self.number, self.time = 0, 0.0  # where the journal ends, once it is locked
+        self.number, self.time = 0, 0.0  # of the last event, once the tournament is locked
         self.entries = entries
         self.results: list[Any] = [None] * len(entries)
         self.events: list[Event] = []
         self.counts: Counter[str] = Counter()
-        self.duels: dict[Key, DuelRow] = {}  # those that entries name, as they are now
-        self.issued: dict[Key, None] = {}  # those of them that are in no table yet, in their order
-        self.changed: dict[Key, None] = {}  # and those that have changed since they were written
-        self.signals: dict[int, SignalRow] = {}  # by their place
-        self.conflict = False  # whether a duel that should be new is there already
-        # How many duels were told: by their state before and after, the outcome, and the delay.
+        self.duels: dict[Key, DuelRow] = {}  # the duels that entries name, in their current state
+        self.issued: dict[Key, None] = {}  # new ones among them that are not inserted yet, in order
+        self.changed: dict[Key, None] = {}  # stored ones among them that have changed
+        self.signals: dict[int, SignalRow] = {}  # by the index of the entry
+        self.conflict = False  # whether a new duel already exists
+        # The number of told duels, by state before and after, outcome, and delay.
         self.settled: Counter[tuple[str, str, str | None, int]] = Counter()
 
     def write(self) -> bool:
-        """Take in all entries, in their order, and write what has changed. False if it must be `insert_first`."""
+        """Apply all entries in order and write all changes. Return False if it must be repeated with `insert_first`."""
         self.id = self.storage.tournament_id(self.name)
         kinds = set(map(type, self.entries))
         if self.id < 0 or not kinds <= NON_DURABLE:
@@ -72,12 +72,12 @@ class TournamentTransaction:
         before = self.number
         self._issue()
         self._find()
-        writers = {kind: getattr(self, _HANDLERS[kind]) for kind in kinds if kind in _HANDLERS}
-        for place, entry in enumerate(self.entries):
+        handlers = {kind: getattr(self, _HANDLERS[kind]) for kind in kinds if kind in _HANDLERS}
+        for index, entry in enumerate(self.entries):
             if isinstance(entry, SignalRow):
-                self._signal(place, entry)
+                self._signal(index, entry)
             elif not isinstance(entry, DuelRow):
-                self.results[place] = writers[type(entry)](entry)
+                self.results[index] = handlers[type(entry)](entry)
         self._save_signals()
         self._save_duels()
         self._count_settled()
@@ -85,44 +85,44 @@ class TournamentTransaction:
         return not self.conflict
 
     def _lock(self) -> None:
-        """Where the journal ends; nobody else writes to it until the transaction is over."""
+        """Lock the tournament until the end of the transaction, and read the number and time of its last event."""
         storage = self.storage
-        found = storage.fetch(storage.statements.lock_tournament, (self.name,))
-        if not found:
+        rows = storage.fetch(storage.statements.lock_tournament, (self.name,))
+        if not rows:
             if not isinstance(self.entries[0], Created):
-                raise StorageError(f"no tournament {self.name!r} in {storage.url}")
+                raise StorageError(f"unknown tournament {self.name!r} in {storage.url}")
             storage.write(sql.CREATE_TOURNAMENT, (self.name,))
-            found = storage.fetch(storage.statements.lock_tournament, (self.name,))
-        self.id, self.number, self.time = found[0]
+            rows = storage.fetch(storage.statements.lock_tournament, (self.name,))
+        self.id, self.number, self.time = rows[0]
 
     def _issue(self) -> None:
-        """Take in the duels that were asked for."""
+        """Take the new duels among the entries, and insert them now if `insert_first`."""
         rows = [entry for entry in self.entries if isinstance(entry, DuelRow)]
-        theirs: dict[str, DuelRow] = {}
+        by_query: dict[str, DuelRow] = {}  # duels that exist already
         if not self.insert_first:
             self.duels = {row[:2]: row for row in rows}
             self.conflict = len(self.duels) < len(rows)
             self.issued = dict.fromkeys(self.duels)
         elif rows:
-            rows.sort(key=lambda row: row.query or "")  # no two processes wait for each other
+            rows.sort(key=lambda row: row.query or "")  # the same order in all processes prevents deadlocks
             if self._insert(rows) < len(rows):
                 queries = [row.query for row in rows if row.query is not None]
                 values = text(queries), self.id
-                for found in self.storage.fetch(self.storage.statements.duels_of_queries, values):
-                    theirs[found[2]] = DuelRow(*found)
-        for place, entry in enumerate(self.entries):
+                for stored in self.storage.fetch(self.storage.statements.duels_of_queries, values):
+                    by_query[stored[2]] = DuelRow(*stored)
+        for index, entry in enumerate(self.entries):
             if isinstance(entry, DuelRow):
-                self.results[place] = theirs.get(entry.query or "", entry)
+                self.results[index] = by_query.get(entry.query or "", entry)
 
     def _insert(self, rows: Sequence[DuelRow]) -> int:
-        """Write those that are not there, neither they nor another one of their query; how many they were."""
+        """Insert duels, except those whose id or query already has one. Return the number of inserted duels."""
         insert = self.storage.statements.insert_duels
         new = self.storage.count_written_rows(insert, [(self.id, *row) for row in rows])
         self.counts["issued"] += new
         return new
 
     def _find(self) -> None:
-        """The duels that entries name; those that only a ticket knows are written now."""
+        """Load the duels that entries name. Duels that exist only in a ticket are inserted now."""
         named = [entry for entry in self.entries if isinstance(entry, REFERS_TO_DUEL)]
         unknown = [entry for entry in named if entry[:2] not in self.duels]
         self._load_duels({entry[:2] for entry in unknown})
@@ -130,15 +130,15 @@ class TournamentTransaction:
             key = entry[:2]
             if key in self.duels or not isinstance(entry, _VOUCHED) or (row := entry.row) is None:
                 continue
-            if self._has_rankers(row):  # a ticket may be newer than a storage that was restored from a backup
+            if self._has_rankers(row):  # a ticket may be newer than a restored backup
                 self.counts["recovered asks"] += 1
-                if not self._insert([row]) and row.query is not None:  # the query has another duel by now
+                if not self._insert([row]) and row.query is not None:  # the query has another duel
                     row = row._replace(query=None)
                     self._insert([row])
                 self.duels[key] = row
 
     def _by_session(self, keys: Iterable[Key]) -> list[tuple[str, int, int]]:
-        """The values of the statements that find many duels."""
+        """Return the values for `duels_by_number` and `signals_of_duels`, one list for each session."""
         sessions: dict[int, list[int]] = {}
         for session, number in keys:
             sessions.setdefault(session, []).append(number)
@@ -146,15 +146,15 @@ class TournamentTransaction:
 
     def _load_duels(self, keys: Iterable[Key]) -> None:
         if given := self._by_session(keys):
-            for found in self.storage.fetch_each(self.storage.statements.duels_by_number, given):
-                if self._has_rankers(row := DuelRow(*found)):
+            for stored in self.storage.fetch_each(self.storage.statements.duels_by_number, given):
+                if self._has_rankers(row := DuelRow(*stored)):
                     self.duels[row[:2]] = row
 
     def _has_rankers(self, row: DuelRow) -> bool:
         """Whether the tournament had both rankers when the duel was issued.
 
-        An event that names other rankers could never be replayed. After a restore from a backup, an arm that a ticket
-        names may since have been given to another ranker, which was added later than the duel was issued.
+        An event with unknown rankers could not be replayed. After a backup was restored, the arm in a ticket may belong
+        to another ranker, which was added after the duel was issued.
         """
         known = self.storage.ranker_times
         if max(row.first, row.second) >= len(known.get(self.name, ())):  # the cache may lack the newest rankers
@@ -163,7 +163,7 @@ class TournamentTransaction:
         return max(row.first, row.second) < len(times) and max(times[row.first], times[row.second]) <= row.issued
 
     def _rankers(self) -> dict[str, float]:
-        """All rankers of the journal in the order of their arms, with the time at which each was added."""
+        """Return all rankers of the journal in the order of their arms, with the time when each was added."""
         rankers: dict[str, float] = {}
         for time, body in self.storage.fetch(self.storage.statements.rankers_added, (self.id,)):
             for ranker in json.loads(body)["rankers"]:
@@ -188,9 +188,9 @@ class TournamentTransaction:
         return tell_result(status, outcome)
 
     def _duel_of(self, entry: Tell | Show) -> DuelRow | None:
-        """The duel that an entry names; None if its ticket is of another duel that has the same id.
+        """Return the duel that an entry names; None if its ticket is of another duel with the same id.
 
-        There are two duels of one id if a backup was restored twice.
+        Two duels have the same id if a backup was restored twice.
         """
         row, vouched = self.duels.get(entry[:2]), entry.row
         if row is None or vouched is None or row is vouched:
@@ -199,7 +199,7 @@ class TournamentTransaction:
         return row if same else None
 
     def _becomes(self, key: Key, row: DuelRow) -> None:
-        """A duel changes."""
+        """Note the new state of a duel."""
         self.duels[key] = row
         if key not in self.issued:
             self.changed[key] = None
@@ -219,7 +219,7 @@ class TournamentTransaction:
         if row is None:
             return Status.UNKNOWN
         if row.state != "issued":
-            same = row.page is None or row.page.startswith(entry.page[:-1])  # one that was told has its clicks, too
+            same = row.page is None or row.page.startswith(entry.page[:-1])  # a stored page may have clicks at its end
             return Status.DUPLICATE if same else Status.CONFLICT
         if max(entry.time, self.time) >= row.expires:
             return Status.LATE
@@ -262,7 +262,7 @@ class TournamentTransaction:
         return self._happens(entry.time, entry.kind, entry.body)
 
     def _too_many_rankers(self, entry: Change) -> ValueError | None:
-        """Why rankers cannot be added, or None. The tournament is locked: no other process adds any meanwhile."""
+        """Return why rankers cannot be added, or None. The tournament is locked, so no other process adds any."""
         rankers = {*self._rankers(), *(name for event in self.events for name in event.body.get("rankers", ()))}
         try:
             check_new([name for name in entry.body["rankers"] if name not in rankers], rankers)
@@ -273,24 +273,24 @@ class TournamentTransaction:
     def _count(self, entry: CounterDelta) -> None:
         self.counts.update(entry.counts)
 
-    def _signal(self, place: int, signal: SignalRow) -> None:
+    def _signal(self, index: int, signal: SignalRow) -> None:
         row = self.duels.get((signal.session, signal.number))
         if row is not None and row.state in OPEN:
-            self.signals[place] = signal
+            self.signals[index] = signal
         else:
             self.counts["late signals"] += row is not None
             self.counts["orphan signals"] += row is None
-            self.results[place] = Status.UNKNOWN if row is None else Status.LATE
+            self.results[index] = Status.UNKNOWN if row is None else Status.LATE
 
     def _expire_due(self, entry: ExpireDue) -> int:
-        self._save_duels()  # what was told in this transaction does not expire
+        self._save_duels()  # duels that were told in this transaction must not expire
         time = max(entry.time, self.time)
-        gone = self.storage.count_written(sql.EXPIRE_DUELS, (self.id, time))
-        self.counts["expired"] += gone
+        expired = self.storage.count_written(sql.EXPIRE_DUELS, (self.id, time))
+        self.counts["expired"] += expired
         for key, row in self.duels.items():
             if row.state in OPEN and row.expires <= time:
                 self.duels[key] = row._replace(state="expired")
-        return gone
+        return expired
 
     def _happens(self, time: float, kind: str, body: dict[str, Any]) -> Event:
         self.number += 1
@@ -300,30 +300,30 @@ class TournamentTransaction:
         return event
 
     def _save_signals(self) -> None:
-        """Store the new signals of each duel, up to its limit; the tournament is locked, so nobody else adds any.
+        """Store the new signals of each duel, up to the limit. The tournament is locked, so no other process adds any.
 
-        Guardrails watch "pages with ...", which counts an action once for each page, however often it is signalled.
-        Actions that nobody has declared share one counter, which no guardrail can watch.
+        Guardrails use the counters "pages with ...", which count an action once per page. Undeclared actions share one
+        counter, which no guardrail can use.
         """
         if not self.signals:
             return
         actions = self._stored_actions({signal[:2] for signal in self.signals.values()})
         new: list[SignalRow] = []
-        for place, signal in self.signals.items():
+        for index, signal in self.signals.items():
             seen = actions[signal[:2]]
             if signal.key in seen:
                 self.counts["duplicate signals"] += 1
-                self.results[place] = Status.DUPLICATE
+                self.results[index] = Status.DUPLICATE
             elif len(seen) >= MAX_SIGNALS_PER_DUEL:
                 self.counts["dropped signals"] += 1
-                self.results[place] = Status.LIMIT
+                self.results[index] = Status.LIMIT
             else:
                 if signal.declared:
                     self.counts[f"action {signal.action}"] += 1
                     self.counts[f"pages with {signal.action}"] += signal.action not in seen.values()
                 else:
                     self.counts["undeclared actions"] += 1
-                self.results[place] = Status.ACCEPTED
+                self.results[index] = Status.ACCEPTED
                 seen[signal.key] = signal.action
                 new.append(signal)
         if new:
@@ -331,15 +331,15 @@ class TournamentTransaction:
             self.storage.write_rows(self.storage.statements.insert_signals, rows)
 
     def _stored_actions(self, keys: set[Key]) -> dict[Key, dict[str, str]]:
-        """The actions of the stored signals of these duels, by the key of the signal."""
-        found: dict[Key, dict[str, str]] = {key: {} for key in keys}
+        """Return the actions of the stored signals of these duels, by the key of the signal."""
+        actions: dict[Key, dict[str, str]] = {key: {} for key in keys}
         find = self.storage.statements.signals_of_duels
         for session, number, key, action in self.storage.fetch_each(find, self._by_session(keys)):
-            found[session, number][key] = action
-        return found
+            actions[session, number][key] = action
+        return actions
 
     def _save_duels(self) -> None:
-        """Write the duels that are new and those that have changed."""
+        """Write new and changed duels."""
         issued, changed = ([self.duels[key] for key in keys] for keys in (self.issued, self.changed))
         self.issued, self.changed = {}, {}
         if issued and self._insert(issued) < len(issued):
@@ -372,7 +372,7 @@ _HANDLERS = {
 
 
 def _body(event: Event) -> str:
-    """The body of an event as JSON. Outcomes are most of all: written here, one takes 0.9 us, by `json` 7."""
+    """Return the body of an event as JSON. Most events are outcomes: an f-string takes 0.9 us for one, `json` 7 us."""
     body = event.body
     if event.kind != "resolved":
         return text(body)
@@ -382,7 +382,7 @@ def _body(event: Event) -> str:
 
 
 def _delay(seconds: float) -> int:
-    """How a delay is counted: the least of 1, 10, 100, ... seconds that it does not exceed."""
+    """Return the bucket of a delay: the smallest of 1, 10, 100, ... seconds that is not below it."""
     bound = 1
     while bound < seconds:
         bound *= 10

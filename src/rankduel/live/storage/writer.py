@@ -1,20 +1,20 @@
 """Group commit: one writer thread batches everything that arrives while the previous commit is syncing.
 
-An ask and a tell pass four layers that batch, from the request to the disk. Each saves what the others cannot:
+Four layers batch asks and tells on their way to the disk. Each saves a different cost:
 
-1. `service/tell_batcher.py`, requests: the tells that arrive in one turn of the event loop become one put. This saves
-   a wake-up of the event loop for each request.
+1. `service/tell_batcher.py`: the tells that arrive in one turn of the event loop become one put. This saves a wake-up
+   of the event loop for each request.
 2. The queue of this writer: everything that arrives during a commit goes into the next one, up to 5,000 entries. This
-   saves syncs, the slowest step of all. The thread also waits up to 1 ms for callers that waited for the last commit:
-   they come back at about the same time.
-3. `pending_asks.py`: a duel that was asked for waits up to 0.1 s for the tell that names it. Then it is written once,
-   with its outcome, and not inserted and updated.
-4. Rows of one SQL statement (`_ROWS_PER_STATEMENT` in `sqlite.py`, JSON lists in `postgres_statements.py`): each
+   saves syncs, the slowest step. The thread also waits up to 1 ms for the callers of the last commit, because they
+   usually come back at the same time.
+3. `pending_asks.py`: a new duel waits up to 0.1 s for its tell. Then it is written once, with its outcome, instead of
+   being inserted and updated.
+4. SQL statements with many rows (`_ROWS_PER_STATEMENT` in `sqlite.py`, JSON lists in `postgres_statements.py`): each
    statement costs as much as several rows, and on PostgreSQL a round trip.
 
-Measured on SQLite with two shared cores, one layer off at a time: 32 threads that wait for each of their tells made
-2,600 duels a second, 1,270 without the wait of 1 ms, and 250 with a commit for each put. In groups of 100, an ask and a
-tell took 178,000 instructions, 211,000 without pending asks, and 208,000 with one row per statement.
+Measured on SQLite with two shared cores, with one layer off at a time: 32 threads that wait for each of their tells
+made 2,600 duels a second, 1,270 without the wait of 1 ms, and 250 with a commit for each put. In groups of 100, an ask
+and a tell took 178,000 instructions, 211,000 without pending asks, and 208,000 with one row per statement.
 """
 
 import os
@@ -29,43 +29,44 @@ from rankduel.live.rules.duels import DuelRow
 from rankduel.live.rules.events import Event
 from rankduel.live.storage.contract import Batch, Committed, Entry, Storage, StorageBusy
 from rankduel.live.storage.pending_asks import PendingAsks
+from rankduel.live.storage.schema import opened_before_fork
 
 __all__ = ["Happened", "Writer"]
 
-_UNAWAITED_SECONDS = 0.02  # that entries nobody waits for stay in the queue, so that more go with them
-_PENDING_ASK_SECONDS = 0.05  # that duels are held back, or twice as many, so that most are told when they are written
-_GATHER_SECONDS = 0.001  # to wait for as many callers as waited for the last commit
+_UNAWAITED_SECONDS = 0.02  # how long entries without a waiting caller stay in the queue, to share a commit
+_PENDING_ASK_SECONDS = 0.05  # new duels are held back for one to two such periods, until most of them are told
+_GATHER_SECONDS = 0.001  # how long to wait for as many callers as the last commit had
 _MAX_QUEUED_ENTRIES = 100_000
 _MAX_ENTRIES_PER_COMMIT = 5_000
-_STALL_SECONDS = 5.0  # after which a commit that is not done yet counts as one that hangs
-_BUSY_SECONDS = 15.0  # after which entries that wait for a lock of another process fail
+_STALL_SECONDS = 5.0  # a commit that takes longer counts as hanging
+_BUSY_SECONDS = 15.0  # entries that wait longer for a lock of another process fail
 
 Happened = Callable[[list[Event], dict[str, int]], None]
 _Put = tuple[str, Sequence[Entry], Future[list[Any]] | None]
 
 
 class Writer:
-    """A queue before a storage. What is put there together is committed together, and in the order of the queue.
+    """The write queue of a storage. The entries of one put are committed together, in the order of the queue.
 
-    When a commit is done, first each tournament is told what has happened to it, then those who wait have their
-    results. If a commit fails, nothing of it has happened: those who wait are told, and the next one is tried as if
-    nothing had been. If another process holds the lock of a tournament, its entries go back to the head of the queue,
-    and other tournaments do not wait for it.
+    After a commit, the writer calls the listeners of the tournaments, then sets the results of the futures. If a commit
+    fails, none of it is written: its futures get the exception, and the next commit is tried as usual. If another
+    process holds the lock of a tournament, its entries go back to the head of the queue, and other tournaments do not
+    wait for them.
 
-    Only `put` may wait, while the queue is full. Nothing else here blocks, whatever the disk does.
+    Only `put` may block, while the queue is full. No other method waits for the disk, except `flush` and `close`.
     """
 
     def __init__(self, storage: Storage) -> None:
         self.storage = storage
-        self.listeners: dict[str, Happened] = {}  # by the name of the tournament
+        self.listeners: dict[str, Happened] = {}  # by tournament
         self.failure: Exception | None = None  # of the last commit
         self._queue: list[_Put] = []
         self._queued_entries = 0  # in the queue
         self._pending_asks = PendingAsks(_PENDING_ASK_SECONDS)
         self._waiting_callers = 0  # in the queue
-        self._last_callers = 0  # that waited for the last commit
+        self._last_callers = 0  # callers that waited for the last commit
         self._idle = self._closing = self._orphaned = False
-        self._commit_began: float | None = None  # the commit that is not done yet
+        self._commit_began: float | None = None  # when the current commit began
         self._busy_since: dict[str, float] = {}  # tournaments whose lock another process holds
         self._process = os.getpid()
         self._lock = threading.RLock()
@@ -76,7 +77,7 @@ class Writer:
 
     @property
     def stalled(self) -> bool:
-        """Whether the storage does not keep up: a commit hangs, or the queue is full."""
+        """Whether the storage cannot keep up: a commit hangs, or the queue is full."""
         began = self._commit_began
         return self._full or (began is not None and monotonic() - began > _STALL_SECONDS)
 
@@ -85,7 +86,7 @@ class Writer:
         return self._queued_entries + len(self._pending_asks) >= _MAX_QUEUED_ENTRIES
 
     def put(self, tournament: str, entries: Sequence[Entry]) -> Future[list[Any]]:
-        """Write entries; the future has their results when they are durable. Waits while the queue is full."""
+        """Queue entries. The future has their results when they are durable. Blocks while the queue is full."""
         future: Future[list[Any]] = Future()
         with self._lock:
             while self._full and not self._closing and threading.current_thread() is not self._thread:
@@ -94,26 +95,28 @@ class Writer:
         return future
 
     def put_now(self, tournament: str, entries: Sequence[Entry]) -> Future[list[Any]]:
-        """The same, without waiting: StorageError if the queue is full."""
+        """Like `put`, without blocking. Raise StorageError if the queue is full."""
         future: Future[list[Any]] = Future()
         with self._lock:
             if self._full:
-                raise StorageError(f"the storage does not keep up: {self._queued_entries:,} entries wait to be written")
+                raise StorageError(
+                    f"the storage does not keep up: {self._queued_entries:,} entries are queued; try again later"
+                )
             self._put(tournament, entries, future)
         return future
 
     def put_soon(self, tournament: str, entries: Sequence[Entry]) -> None:
-        """Write entries that nobody waits for, with the next commit or a little later; not if the queue is full."""
+        """Queue entries without a result. They are dropped if the queue is full."""
         with self._lock:
             if not self._full:
                 self._put(tournament, entries, None)
 
     def issue(self, tournament: str, rows: Sequence[DuelRow]) -> None:
-        """Write duels that were asked for: with the first entry that names them, or a little later."""
+        """Queue new duels. They are written with the first entry that names them, or up to 0.1 s later."""
         with self._lock:
             self.check()
             if self._idle and not self._pending_asks:
-                self._not_empty.notify()  # from now on there is something to wait for
+                self._not_empty.notify()  # the thread must now wait for the pending asks
             self._pending_asks.put(tournament, rows)
 
     def _put(self, tournament: str, entries: Sequence[Entry], future: Future[list[Any]] | None) -> None:
@@ -125,25 +128,25 @@ class Writer:
             self._not_empty.notify()
 
     def flush(self, tournament: str) -> None:
-        """Wait for all that was put so far."""
+        """Wait until all entries queued so far are durable."""
         self.put(tournament, ()).result()
 
     def check(self) -> None:
-        """Raise if this writer does not write any more."""
+        """Raise StorageError if the writer is closed, or belongs to the parent process."""
         if self._process != os.getpid():
-            raise StorageError(f"opened by process {self._process}, used by {os.getpid()}: open it after the fork")
+            raise StorageError(opened_before_fork(self._process))
         if self._closing:
-            raise StorageError("this storage is closed")
+            raise StorageError("the storage is closed; open it again")
 
     def close(self) -> None:
-        """Write what is left, and close the storage."""
+        """Write the queued entries, and close the storage."""
         if self._process != os.getpid():
-            return  # the parent's: it has the thread
+            return  # the writer belongs to the parent process
         with self._lock:
             self._closing = True
             self._not_empty.notify()
             self._not_full.notify_all()
-        if threading.current_thread() is self._thread:  # the garbage collector may call from anywhere
+        if threading.current_thread() is self._thread:  # the garbage collector may call this in any thread
             self._orphaned = True
         else:
             self._thread.join()
@@ -163,7 +166,7 @@ class Writer:
             self.storage.close()
 
     def _write(self, puts: list[_Put]) -> None:
-        """Commit all of them; if another process holds a lock, those that are not locked."""
+        """Commit puts. If another process holds a lock, commit those of unlocked tournaments."""
         batch: dict[str, list[Entry]] = {}
         starts = []
         for name, entries, _ in puts:
@@ -193,14 +196,14 @@ class Writer:
         return committed
 
     def _write_unlocked(self, puts: list[_Put], error: StorageBusy) -> None:
-        """Commit what can be committed without a lock of another process, and postpone the rest."""
+        """Commit the puts of unlocked tournaments, and postpone the rest."""
         by_name: dict[str, list[_Put]] = {}
         for put in puts:
             by_name.setdefault(put[0], []).append(put)
         if len(by_name) == 1:
             self._postpone(*by_name.popitem(), error)
             return
-        if self._closing:  # the last time that they are tried
+        if self._closing:  # the last attempt
             for mine in by_name.values():
                 self._write(mine)
             return
@@ -209,7 +212,7 @@ class Writer:
         except StorageError as failure:
             self._fail(puts, failure)
             return
-        if unlocked == by_name.keys():  # it was another lock than that of a tournament: each is tried in its turn
+        if unlocked == by_name.keys():  # another lock, not of a tournament: try each in turn
             unlocked = set()
         for name in by_name.keys() - unlocked:
             self._postpone(name, by_name[name], error)
@@ -217,12 +220,12 @@ class Writer:
             self._write([put for put in puts if put[0] in unlocked])
 
     def _postpone(self, tournament: str, puts: list[_Put], error: StorageBusy) -> None:
-        """Try the entries of a locked tournament again when it is its turn; after 15 s they fail."""
+        """Put the entries of a locked tournament back into the queue. After 15 s they fail."""
         since = self._busy_since.pop(tournament, monotonic())
         if self._closing or monotonic() - since > _BUSY_SECONDS:
             self._fail(puts, error)
             return
-        self._busy_since[tournament] = since  # as the last one: the others have their turns first
+        self._busy_since[tournament] = since  # to the end of the dict: other locked tournaments are tried first
         with self._lock:
             self._queue[:0] = puts
             self._queued_entries += sum(len(entries) for _, entries, _ in puts)
@@ -235,10 +238,7 @@ class Writer:
                 future.set_exception(error)
 
     def _next(self) -> tuple[dict[str, list[Entry]], list[_Put]] | None:
-        """What is written next, as soon as somebody waits for it or it has waited long enough; None at the end.
-
-        Duels that were held back, by their tournament, and what was taken from the queue.
-        """
+        """Wait for the next commit. Return pending asks by tournament, and puts from the queue; None at the end."""
         with self._lock:
             self._idle = True
             while (
@@ -266,7 +266,7 @@ class Writer:
         queue, postponed = self._queue, self._not_in_turn()
         if postponed:
             queue = [put for put in self._queue if put[0] not in postponed]
-        if self._busy_since:  # a tournament that waits for a lock keeps no other one waiting
+        if self._busy_since:  # other tournaments go before those that wait for a lock
             queue.sort(key=lambda put: put[0] in self._busy_since)
         count = size = 0
         while count < len(queue) and size < _MAX_ENTRIES_PER_COMMIT:
@@ -280,14 +280,14 @@ class Writer:
         return taken
 
     def _not_in_turn(self) -> set[str]:
-        """The locked tournaments that are not tried with the next commit: one is, since each may wait 0.25 s."""
+        """Return the locked tournaments to skip in the next commit: all but one, since each may wait 0.25 s."""
         if len(self._busy_since) < 2:
             return set()
         queued = {put[0] for put in self._queue}
         return set([name for name in self._busy_since if name in queued][1:])
 
     def _wait_for_callers(self, seconds: float, callers: int) -> None:
-        """Wait so long at most, until so many callers wait for a result."""
+        """Wait until this many callers wait for a result, but at most this many seconds."""
         due = monotonic() + seconds
         while self._waiting_callers < callers and not self._closing and (left := due - monotonic()) > 0:
             self._not_empty.wait(left)

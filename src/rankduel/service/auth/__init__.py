@@ -1,1 +1,1 @@
-"""Authentication: API keys with scopes, login sessions of the dashboard, and the rule for loopback without keys."""
+"""Authentication: API keys with scopes, login sessions of the dashboard, and loopback access without keys."""

@@ -1,7 +1,7 @@
-"""Authentication: which API key a request has, and whether the key has the scope that a route needs.
+"""Authentication: find the API key of a request and check its scope.
 
-A key comes in the Authorization header, in the session cookie of the dashboard or, for public keys only, in the URL.
-Until the first key is created, requests from this machine need none.
+A client sends a key in the Authorization header, in the session cookie of the dashboard or, for public keys only, in
+the URL. Until the first key is created, requests from this machine need no key.
 """
 
 from collections.abc import Mapping
@@ -23,14 +23,15 @@ _PROXY_HEADER_PREFIXES = (b"x-forwarded", b"x-envoy-", b"x-original-", b"x-amzn-
 
 
 class WrongKey(Problem):
-    """A key that does not exist or was revoked: such requests have a rate limit of their own."""
+    """Unknown or revoked API key. Such requests have a separate rate limit."""
 
     def __init__(self) -> None:
-        super().__init__("wrong-key", "the key does not exist or was revoked", headers=_CHALLENGE)
+        detail = "the API key does not exist or was revoked; create one with `rankduel keys create`"
+        super().__init__("wrong-key", detail, headers=_CHALLENGE)
 
 
 class Authentication:
-    """Authenticates requests by the current API keys and login sessions. `api_keys` is replaced when keys change."""
+    """Authenticates requests by API key or login session. `api_keys` is replaced when keys change."""
 
     def __init__(self, api_keys: ApiKeys, sessions: Sessions) -> None:
         self.api_keys, self.sessions = api_keys, sessions
@@ -38,7 +39,7 @@ class Authentication:
     def authenticate(
         self, scope: str, method: str, address: str, headers: Mapping[bytes, bytes], *, key_in_url: str | None = None
     ) -> Key:
-        """Return the key of a request if it has a scope, else raise a Problem."""
+        """Return the key of a request. Raise a Problem if there is no valid key, or if the key lacks the scope."""
         if not self.api_keys.required:
             _check_local(address, headers)
             return LOOPBACK
@@ -48,7 +49,8 @@ class Authentication:
         if key is None:
             key = self._sent_key(headers, key_in_url)
         if not key.may(scope):
-            raise Problem("wrong-scope", f"this route needs the scope {scope}", value=list(key.scopes))
+            detail = f"this route needs the scope {scope}, the API key has {', '.join(key.scopes)}; use another key"
+            raise Problem("wrong-scope", detail, value=list(key.scopes))
         return key
 
     def _sent_key(self, headers: Mapping[bytes, bytes], key_in_url: str | None) -> Key:
@@ -59,28 +61,29 @@ class Authentication:
             if scheme.lower() != "bearer":
                 text = ""
         if not text:
-            raise Problem("no-key", "send it as Authorization: Bearer rd_...", headers=_CHALLENGE)
+            raise Problem("no-key", "send an API key in the header `Authorization: Bearer rd_...`", headers=_CHALLENGE)
         key = self.api_keys.verify(text.strip())
         if key is None:
             raise WrongKey
         if key_in_url is not None and not key.is_public:
-            raise Problem("wrong-scope", "a key in a URL must have no scope but ingest", value=list(key.scopes))
+            detail = "an API key in a URL must have only the scope ingest; send this key in the Authorization header"
+            raise Problem("wrong-scope", detail, value=list(key.scopes))
         return key
 
 
 def _check_local(address: str, headers: Mapping[bytes, bytes]) -> None:
-    """Without keys: admit only this machine, not through a proxy, and no page of another site in its browser."""
+    """Without keys, accept only direct requests from this machine: no proxies, and no pages of other sites."""
     if (
         not is_loopback(address)
         or not _PROXY_HEADERS.isdisjoint(headers)
         or any(name.startswith(_PROXY_HEADER_PREFIXES) for name in headers)
     ):
-        detail = "until a key is created, only direct requests from this machine are answered"
+        detail = "until a key is created, only direct requests from this machine work; run `rankduel keys create`"
         raise Problem("no-key", detail, headers=_CHALLENGE)
     origin = headers.get(b"origin")
     site = headers.get(b"sec-fetch-site", b"none")
     if site not in (b"none", b"same-origin") or (
         origin is not None and origin.partition(b"://")[2] != headers.get(b"host")
     ):
-        detail = "pages of other sites are refused until a key is created: rankduel keys create"
+        detail = "until a key is created, pages of other sites have no access; run `rankduel keys create`"
         raise Problem("cross-site", detail, value=(origin or site).decode("latin-1")[:200])

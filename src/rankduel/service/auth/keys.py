@@ -1,4 +1,4 @@
-"""API keys and their scopes. A key is shown once; only a hash of its secret is stored."""
+"""API keys and their scopes. A key is shown once. Only a hash of its secret is stored."""
 
 import hashlib
 import hmac
@@ -18,10 +18,10 @@ _PREFIX = "rd"
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A valid key."""
+    """A valid API key."""
 
     id: str
-    name: str  # the journal records it with each change by an operator
+    name: str  # recorded in the journal with each change
     scopes: tuple[str, ...]
     digest: str
 
@@ -35,21 +35,21 @@ class Key:
 
     @property
     def is_public(self) -> bool:
-        """Whether the key may be handed to browsers: its only scope is ingest."""
+        """Whether the key is safe to publish in web pages: its only scope is ingest."""
         return self.scopes == ("ingest",)
 
 
 def new_key(storage: Storage, name: str, scopes: Iterable[str]) -> tuple[KeyRow, str]:
-    """Create a key; return its stored row, and the full key, which cannot be shown again.
+    """Create an API key. Return its stored row and the full key, which cannot be shown again.
 
-    Only a hash of the secret is stored. The secret has 256 random bits, so SHA-256 is slow enough.
+    Only a hash of the secret is stored. The secret has 256 random bits, so a fast hash such as SHA-256 is safe.
     """
     wanted = tuple(dict.fromkeys(scopes))
     for scope in wanted:
         if scope not in SCOPES:
-            raise ValueError(f"unknown scope {scope!r}, expected some of {', '.join(SCOPES)}")
+            raise ValueError(f"unknown scope {scope!r}; known scopes: {', '.join(SCOPES)}")
     if not wanted:
-        raise ValueError(f"a key needs at least one scope of {', '.join(SCOPES)}")
+        raise ValueError(f"a key needs at least one scope; known scopes: {', '.join(SCOPES)}")
     if not 0 < len(name) <= 200 or not name.isprintable():
         raise ValueError(f"the name of a key must be 1 to 200 printable characters, got {name!r:.200}")
     id, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
@@ -59,11 +59,11 @@ def new_key(storage: Storage, name: str, scopes: Iterable[str]) -> tuple[KeyRow,
 
 
 class ApiKeys:
-    """All valid keys of a storage, in memory, as of the last time they were read."""
+    """In-memory copy of the valid API keys of a storage."""
 
     def __init__(self, stored: Iterable[KeyRow]) -> None:
         rows = list(stored)
-        self.required = bool(rows)  # from the first key on, for good: if all are revoked, nobody is let in
+        self.required = bool(rows)  # from the first key on: if all keys are revoked, every request is refused
         self._keys = {
             row.id: Key(row.id, row.name, tuple(row.scopes.split()), row.digest) for row in rows if row.revoked is None
         }
@@ -78,7 +78,7 @@ class ApiKeys:
         return self._keys.get(id)
 
     def verify(self, text: str) -> Key | None:
-        """Return the key that a client has sent, or None. The time does not depend on what is wrong in the secret."""
+        """Return the key with this full text, or None. The comparison of secrets takes constant time."""
         prefix, _, rest = text.partition("_")
         id, _, secret = rest.partition("_")
         key = self._keys.get(id) if prefix == _PREFIX else None
@@ -87,7 +87,7 @@ class ApiKeys:
 
 
 ANONYMOUS = Key("", "anonymous", (), "")  # for routes that need no key
-LOOPBACK = Key("", "loopback", ("admin",), "")  # any client on this machine, until the first key is created
+LOOPBACK = Key("", "loopback", ("admin",), "")  # clients on this machine, until the first key is created
 
 
 def _digest(secret: str) -> str:

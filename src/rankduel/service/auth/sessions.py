@@ -1,7 +1,7 @@
-"""Login sessions of the dashboard: a signed cookie stands for an API key for some hours.
+"""Login sessions of the dashboard: a signed cookie represents an API key for some hours.
 
-Nothing is stored, so sessions survive a restart of the server. A session ends when its time is over or its key is
-revoked. Scripts cannot read the cookie and other sites cannot send it. Requests that change something need a second
+Nothing is stored, so sessions survive a restart of the server. A session ends when it expires or when its key is
+revoked. Scripts cannot read the cookie and other sites cannot send it. Requests that change something also need a CSRF
 token, which only pages of this server can read.
 """
 
@@ -42,17 +42,17 @@ class Sessions:
         return self._header(f"{claims}.{self._signature('session', claims)}", self.seconds, secure=secure)
 
     def expired_cookie(self) -> bytes:
-        """Return a Set-Cookie header that ends any session."""
+        """Return a Set-Cookie header that ends the session."""
         return self._header("", 0)
 
     def csrf_token(self, key: Key) -> str:
-        """Return the token that pages of this server send with changes. All sessions of a key have the same."""
+        """Return the CSRF token that pages of this server send with changes. All sessions of a key share it."""
         return self._signature("token", key.id)
 
     def key_of(self, headers: Mapping[bytes, bytes], method: str, api_keys: ApiKeys) -> Key | None:
         """Return the key of the session in a Cookie header, or None if there is no session cookie.
 
-        Raise a Problem if the session has expired, or if a change lacks its token.
+        Raise a Problem if the session has expired, or if a change lacks the CSRF token.
         """
         cookie = _session_cookie(headers[b"cookie"])
         if cookie is None:
@@ -62,11 +62,12 @@ class Sessions:
         key = api_keys.by_id(id)
         authentic = hmac.compare_digest(signature.encode(), self._signature("session", claims).encode())
         if not authentic or key is None or not now() < float(expires):
-            raise Problem("session-over", "the session has expired or its key was revoked: sign in again")
+            raise Problem("session-over", "the session has expired or its API key was revoked; sign in again")
         if method not in _SAFE_METHODS:
             token = headers.get(_TOKEN_HEADER, b"")
             if not hmac.compare_digest(token, self.csrf_token(key).encode()):
-                raise Problem("cross-site", f"a change needs the header {_TOKEN_HEADER.decode()}")
+                header = _TOKEN_HEADER.decode()
+                raise Problem("cross-site", f"send the token of GET /v1/session in the header {header}")
         return key
 
     def _signature(self, purpose: str, text: str) -> str:
@@ -78,7 +79,7 @@ class Sessions:
 
 
 def _session_cookie(header: bytes) -> str | None:
-    """Find the session cookie among others, in linear time.
+    """Find the session cookie in a Cookie header, in linear time.
 
     >>> _session_cookie(b"theme=dark; rankduel_session=a.1.b.c; x=y"), _session_cookie(b"x_rankduel_session=a")
     ('a.1.b.c', None)

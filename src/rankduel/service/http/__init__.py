@@ -1,1 +1,1 @@
-"""HTTP: the ASGI gateway, endpoints, limits on requests and connections, schemas and the OpenAPI document."""
+"""HTTP: ASGI gateway, endpoints, limits on requests and connections, schemas and the OpenAPI document."""

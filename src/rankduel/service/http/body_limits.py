@@ -1,4 +1,4 @@
-"""Body limits: read a request body up to a number of bytes, and drain the body of a refused request."""
+"""Body limits: read a request body up to a maximum size, and drain the body of a refused request."""
 
 import asyncio
 from collections.abc import Mapping
@@ -10,16 +10,16 @@ from rankduel.service.problems import CLOSE_CONNECTION, Problem
 
 __all__ = ["ClientDisconnected", "drain_body", "read_body"]
 
-_DRAIN_SECONDS = 1.0  # for the rest of the body of a refused request: then the connection is closed
+_DRAIN_SECONDS = 1.0  # time to drain a refused request before the connection is closed
 _MAX_LENGTH_DIGITS = 15  # of a Content-Length header
 
 
 class ClientDisconnected(Exception):  # noqa: N818 - not an error of the server
-    """The client closed the connection before its request was complete: there is nobody to reply to."""
+    """The client closed the connection before its request was complete. No response is possible."""
 
 
 async def read_body(receive: Receive, headers: Mapping[bytes, bytes], max_bytes: int) -> bytes:
-    """Read a whole body; raise a Problem (413) if it is larger than `max_bytes`."""
+    """Read a whole body. Raise a Problem (413) if it is larger than `max_bytes`."""
     length = headers.get(b"content-length", b"0")
     if len(length) > _MAX_LENGTH_DIGITS or not length.isdigit() or int(length) > max_bytes:
         raise _too_large(max_bytes)
@@ -40,9 +40,9 @@ async def read_body(receive: Receive, headers: Mapping[bytes, bytes], max_bytes:
 
 
 async def drain_body(scope: Scope, receive: Receive, max_bytes: int) -> None:
-    """Read the rest of a refused request for a short time: a client that is still sending would miss the response.
+    """Read the rest of a refused request for a short time, because a client that is still sending misses the response.
 
-    If the body has not ended by then, `GuardedProtocol` closes the connection after the response.
+    If the body is still incomplete after that, `GuardedProtocol` closes the connection after the response.
     """
     if "body" in scope or any(name == b"expect" for name, _ in scope["headers"]):
         return
@@ -57,4 +57,5 @@ async def drain_body(scope: Scope, receive: Receive, max_bytes: int) -> None:
 
 
 def _too_large(max_bytes: int) -> Problem:
-    return Problem("too-large", f"the limit is {max_bytes:,} bytes", headers=CLOSE_CONNECTION)
+    detail = f"the body is larger than {max_bytes:,} bytes; send smaller batches"
+    return Problem("too-large", detail, headers=CLOSE_CONNECTION)

@@ -1,4 +1,4 @@
-"""Connection limits: open connections, in total and by client address."""
+"""Connection limits: open connections in total and per client address."""
 
 from collections import Counter
 
@@ -8,9 +8,9 @@ __all__ = ["Connections"]
 
 
 class Connections:
-    """Counts open connections, in total and by address. IPv6 addresses of one /64 network count as one.
+    """Counts open connections in total and per address. IPv6 addresses of one /64 network count as one.
 
-    Loopback addresses have no limit of their own: a proxy on this machine opens the connections of all its clients.
+    The limit per address does not apply to loopback: a proxy on this machine opens the connections of all its clients.
 
     >>> connections = Connections(limit=3, limit_per_address=2)
     >>> [connections.add("203.0.113.7") for _ in range(3)]
@@ -26,7 +26,7 @@ class Connections:
         self._total = 0
 
     def add(self, address: str) -> bool:
-        """Count a new connection; return whether it is within the limits. Call `remove` in either case when it ends."""
+        """Count a new connection. Return whether it is within the limits. Call `remove` in either case when it ends."""
         client = network_of(address)
         self._total += 1
         self._open[client] += 1

@@ -1,4 +1,4 @@
-"""One path of the service: choose the route by method, authenticate, decode, call the handler, reply."""
+"""Endpoint of one path: choose the route by method, authenticate, decode the request, call the handler, respond."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -22,7 +22,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class Endpoint:
-    """All routes of one path, as an ASGI app. It raises a Problem where it cannot answer."""
+    """All routes of one path, as an ASGI app. It raises a Problem for invalid requests."""
 
     def __init__(self, service: Service, routes: Sequence[Route], rate_limits: RateLimits) -> None:
         self.service = service
@@ -70,7 +70,8 @@ class Endpoint:
         route = self._routes.get(method)
         if route is None:
             allowed = ", ".join(self._routes)
-            raise Problem("wrong-method", f"expected {allowed}", value=method, headers=((b"allow", allowed.encode()),))
+            detail = f"method {method} is not allowed for this path; use {allowed}"
+            raise Problem("wrong-method", detail, value=method, headers=((b"allow", allowed.encode()),))
         return route
 
     def _authenticate(
@@ -85,13 +86,14 @@ class Endpoint:
             raise
 
     def _decoded(self, route: Route, headers: Mapping[bytes, bytes], raw: bytes) -> Any:
-        """Decode and check a body by the schema of a route."""
+        """Decode a body and check it against the schema of a route."""
         if not raw and route.body_optional:
             return route.body()
         media_type = headers.get(b"content-type", b"").partition(b";")[0].strip().lower().decode("latin-1")
         if media_type not in route.media_types:
             expected = " or ".join(route.media_types)
-            raise Problem("wrong-media-type", f"expected Content-Type {expected}", value=media_type[:200])
+            detail = f"unsupported Content-Type {media_type[:200]!r}; send {expected}"
+            raise Problem("wrong-media-type", detail, value=media_type[:200])
         decoder = self._decoders.get(route.method)
         if decoder is None:
             return raw
@@ -101,6 +103,7 @@ class Endpoint:
             message, _, at = str(error).partition(" - at `")
             raise Problem("bad-value", message, at=at.rstrip("`") or "$") from None
         except (msgspec.DecodeError, UnicodeError) as error:
-            raise Problem("bad-request", str(error)) from None
+            reason = str(error).removeprefix("JSON is malformed: ")
+            raise Problem("bad-request", f"the body is not valid JSON: {reason}") from None
         except RecursionError:
-            raise Problem("too-deep", "no body of this service needs such depth") from None
+            raise Problem("too-deep", "the JSON body has too many nested levels; no valid body needs them") from None

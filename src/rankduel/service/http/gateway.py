@@ -1,4 +1,4 @@
-"""ASGI entry of the service: deadline, host check, errors as problems, request metrics and access log.
+"""ASGI entry point of the service: deadline, host check, error responses, request metrics and access log.
 
 `endpoint.py` checks API keys and rate limits, once the path is known.
 """
@@ -19,12 +19,12 @@ from rankduel.service.service import Service
 __all__ = ["Gateway"]
 
 _access_log = logging.getLogger("rankduel.access")
-_SINGLE_NAMES = ("authorization", "content-length", "content-type", "host")  # if one came twice, which would count?
+_SINGLE_NAMES = ("authorization", "content-length", "content-type", "host")  # sent twice, they would be ambiguous
 _SINGLE = {name.encode() for name in _SINGLE_NAMES}
 
 
 class Gateway:
-    """Answers every request in time, and never with a stack trace. `app` routes it to its endpoint."""
+    """Answers every request within the deadline, and never with a stack trace. `app` is the router."""
 
     def __init__(self, service: Service, app: ASGIApp) -> None:
         self.service, self.app = service, app
@@ -44,12 +44,12 @@ class Gateway:
                 async with asyncio.timeout(self._deadline_seconds) as scope["deadline"]:
                     scope["headers_by_name"] = headers = _headers_by_name(scope["headers"])
                     self._hosts.check(headers.get(b"host", b""))
-                    scope["path"] = scope["raw_path"].decode("ascii")  # a name may have a slash, as %2F
+                    scope["path"] = scope["raw_path"].decode("ascii")  # percent-encoded: a name may contain a slash
                     await self.app(scope, receive, send)
             except ClientDisconnected:
                 return
             except TimeoutError:
-                detail = f"no response within {self._deadline_seconds:g} s"
+                detail = f"no response within {self._deadline_seconds:g} s; try again later"
                 await send_problem(scope, send, Problem("deadline", detail, headers=CLOSE_CONNECTION))
             except Exception as error:
                 problem = problem_of(error)
@@ -69,8 +69,8 @@ class Gateway:
 
 
 def _headers_by_name(headers: Sequence[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
-    """Return headers by name; raise a Problem if one that must be single came twice."""
+    """Return headers by name. Raise a Problem if a header came twice that must be unique."""
     by_name = {name: value.strip() for name, value in headers}
     if len(by_name) < len(headers) and sum(name in _SINGLE for name, _ in headers) > len(_SINGLE & by_name.keys()):
-        raise Problem("bad-request", f"each of these headers may come once: {', '.join(_SINGLE_NAMES)}")
+        raise Problem("bad-request", f"duplicate header; send each of these at most once: {', '.join(_SINGLE_NAMES)}")
     return by_name

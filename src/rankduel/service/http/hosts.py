@@ -1,4 +1,4 @@
-"""Host check: the Host header must name this server, which stops DNS rebinding."""
+"""Host check against DNS rebinding: the Host header must name this server."""
 
 import re
 from collections.abc import Iterable
@@ -13,9 +13,10 @@ _MAX_REMEMBERED = 1_000  # accepted Host headers
 
 
 class Hosts:
-    """The names by which clients may call the server.
+    """Allowed values of the Host header.
 
-    A page of another site whose name resolves to this server (DNS rebinding) sends that name, and is refused.
+    In a DNS rebinding attack, the name of another site resolves to this server. Its pages send that name, so they are
+    refused.
 
     >>> hosts = Hosts(["duels.example", "127.0.0.1"])
     >>> "duels.example:8080" in hosts, "DUELS.example" in hosts, "evil.example" in hosts, "[::1]:80" in hosts
@@ -38,7 +39,7 @@ class Hosts:
         """Raise a Problem if a Host header does not name this server."""
         text = host.decode("latin-1")
         if text not in self:
-            detail = "the Host header does not name this server; add the name to the setting `hosts`"
+            detail = f"the Host header {text[:200]!r} does not name this server; add the name to the setting `hosts`"
             raise Problem("bad-host", detail, value=text[:200])
 
 

@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document of the service, made of the routes and schemas that it serves."""
+"""OpenAPI 3.1 document of the service, generated from its routes and schemas."""
 
 import re
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ __all__ = ["document"]
 
 _PROBLEM = {
     "type": "object",
-    "description": "An error, as RFC 9457 defines it; the meaning of a `type` never changes.",
+    "description": "An error as defined by RFC 9457. The meaning of a `type` never changes.",
     "properties": {
         "type": {"type": "string", "enum": [kind.type for kind in PROBLEMS.values()]},
         "title": {"type": "string"},
@@ -52,14 +52,14 @@ def document(routes: Iterable[Route], version: str) -> dict[str, Any]:
         "info": {
             "title": "rankduel",
             "version": version,
-            "description": "Live tournaments of rankers: ask for duels, tell outcomes, read results.",
+            "description": "Live tournaments of rankers: ask for duels, tell outcomes and read results.",
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "paths": paths,
         "components": {
             "schemas": {**components, "Problem": _PROBLEM},
             "securitySchemes": {
-                "key": {"type": "http", "scheme": "bearer", "description": "An API key, rd_<id>_<secret>."}
+                "key": {"type": "http", "scheme": "bearer", "description": "An API key of the form rd_<id>_<secret>."}
             },
         },
     }
@@ -99,13 +99,13 @@ _DOCUMENT_ID = {
 }
 _EVENT = {
     "type": "object",
-    "description": "An event of UBI 1.3; other fields are ignored and never stored.",
+    "description": "An event of UBI 1.3. Other fields are ignored and never stored.",
     "required": ["query_id", "action_name", "timestamp"],
     "properties": {
         "query_id": _NAME,
         "action_name": _NAME,
         "timestamp": {
-            "description": "ISO 8601 (UTC without a zone), or milliseconds since 1970; in the years 2000 to 2099.",
+            "description": "ISO 8601 (UTC without a time zone), or milliseconds since 1970. Years 2000 to 2099.",
             "anyOf": [
                 {"type": "string"},
                 {"type": "number", "minimum": 1000 * FIRST_TIME, "exclusiveMaximum": 1000 * LAST_TIME},
@@ -121,7 +121,10 @@ _EVENT = {
                     "properties": {"ordinal": {"type": ["integer", "null"], "minimum": 0, "maximum": 2**63 - 1}},
                 },
                 "dwell": {"type": ["number", "null"], "minimum": 0, "exclusiveMaximum": 1e300},
-                "shown": {"type": ["object", "null"], "description": "For impressions: as `Interleaved.to_dict`."},
+                "shown": {
+                    "type": ["object", "null"],
+                    "description": "The page of an impression, as returned by `Interleaved.to_dict`.",
+                },
             },
         },
     },

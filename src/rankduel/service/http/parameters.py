@@ -1,5 +1,6 @@
-"""Parameters of a URL: declared with their limits, parsed and checked."""
+"""URL parameters: declarations with limits, parsing and validation."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,14 +20,14 @@ class Parameter:
 
     name: str
     description: str
-    default: int | None = None  # of a number; None: a string
+    default: int | None = None  # None: the parameter is a string
     minimum: int = 0
-    maximum: int = 500  # of a number, or characters of a string
+    maximum: int = 500  # of a number, or the number of characters of a string
     pattern: str | None = None  # of a string
 
 
 def parse_path(parameters: dict[str, str]) -> dict[str, str]:
-    """Decode the percent-encoded parts of a path.
+    """Decode percent-encoded path parameters.
 
     >>> parse_path({"name": "home", "ranker": "a%2Fb"})
     {'name': 'home', 'ranker': 'a/b'}
@@ -38,11 +39,12 @@ def _unquoted(part: str) -> str:
     try:
         return unquote_to_bytes(part).decode()
     except UnicodeDecodeError:
-        raise Problem("bad-request", "a path must be UTF-8", value=part[:200]) from None
+        detail = f"the path segment {part[:200]!r} is not UTF-8; percent-encode names as UTF-8"
+        raise Problem("bad-request", detail, value=part[:200]) from None
 
 
 def parse_query(parameters: Sequence[Parameter], query: bytes) -> dict[str, Any]:
-    """Parse a query string by the parameters that a route declares; raise a Problem if it has any other.
+    """Parse a query string by the parameters that a route declares. Raise a Problem for unknown parameters.
 
     >>> parse_query([Parameter("limit", "", default=100), Parameter("after", "")], b"after=q%201")
     {'limit': 100, 'after': 'q 1'}
@@ -56,11 +58,12 @@ def parse_query(parameters: Sequence[Parameter], query: bytes) -> dict[str, Any]
             query.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=_MAX_PARAMETERS
         )
     except ValueError:
-        raise Problem("bad-request", "the query string is malformed or has too many parameters") from None
+        detail = f"malformed query string; send percent-encoded UTF-8 and at most {_MAX_PARAMETERS} parameters"
+        raise Problem("bad-request", detail) from None
     for name, text in pairs:
         if name not in by_name:
-            expected = ", ".join(by_name) or "none"
-            raise Problem("bad-value", f"unknown parameter, expected {expected}", value=name[:200])
+            detail = f"unknown query parameter {name[:200]!r}; known parameters: {', '.join(by_name) or 'none'}"
+            raise Problem("bad-value", detail, value=name[:200])
         values[name] = _value(by_name[name], text)
     return values
 
@@ -68,10 +71,14 @@ def parse_query(parameters: Sequence[Parameter], query: bytes) -> dict[str, Any]
 def _value(known: Parameter, text: str) -> Any:
     if known.default is None:
         if len(text) > known.maximum:
-            raise Problem("bad-value", f"{known.name} has at most {known.maximum} characters", value=text[:200])
+            detail = f"{known.name} must have at most {known.maximum} characters, got {len(text)}"
+            raise Problem("bad-value", detail, value=text[:200])
+        if known.pattern is not None and re.fullmatch(known.pattern, text) is None:
+            detail = f"{known.name} must match {known.pattern}, got {text[:200]!r}"
+            raise Problem("bad-value", detail, value=text[:200])
         return text
     is_number = text.isascii() and text.isdecimal() and len(text) <= _MAX_DIGITS
     if not is_number or not known.minimum <= int(text) <= known.maximum:
         expected = f"a whole number from {known.minimum} to {known.maximum}"
-        raise Problem("bad-value", f"{known.name} must be {expected}", value=text[:200])
+        raise Problem("bad-value", f"{known.name} must be {expected}, got {text[:200]!r}", value=text[:200])
     return int(text)

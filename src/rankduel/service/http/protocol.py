@@ -1,7 +1,7 @@
-"""HTTP/1.1 by uvicorn and httptools, with a limit on everything that a client may leave unfinished.
+"""HTTP/1.1 protocol on uvicorn and httptools, with limits against slow clients.
 
-A connection is closed when a request head is too large or too slow, when a request is answered before its whole body
-has arrived, and when the client does not read its responses. The deadline of `gateway` covers bodies.
+The server closes a connection when the headers of a request are too large or too slow, when it has answered a request
+before the whole body arrived, and when the client does not read responses. The deadline of `gateway` covers bodies.
 """
 
 import asyncio
@@ -13,13 +13,13 @@ from rankduel.service.http.connection_limits import Connections
 
 __all__ = ["HEAD_BYTES", "GuardedProtocol"]
 
-HEAD_BYTES = 32_768  # of a request line with its headers, and of all else that is not a body: chunk sizes, trailers
-HEAD_SECONDS = 10.0  # to send a head, from the start of the connection or its first byte
-WRITE_SECONDS = 30.0  # to read a response that does not fit into the network buffers, and
-WRITE_BYTES_PER_SECOND = 10_000  # more time for a large one
-_COALESCED_BYTES = 4096  # head and body of a small response go to the network in one write
-_MAX_PIPELINED_REQUESTS = 100  # that wait for the response to one before them
-_PARSED_BYTES = 4096  # at once: a head that begins in the middle of them is counted from their end on
+HEAD_BYTES = 32_768  # of a request line with its headers, and of chunk sizes and trailers
+HEAD_SECONDS = 10.0  # to send the headers, from the start of the connection or their first byte
+WRITE_SECONDS = 30.0  # to read a response that does not fit into the network buffers,
+WRITE_BYTES_PER_SECOND = 10_000  # with more time for large responses
+_COALESCED_BYTES = 4096  # a small response goes to the network in one write
+_MAX_PIPELINED_REQUESTS = 100  # that wait for an earlier response on the same connection
+_PARSED_BYTES = 4096  # per step: headers that begin within a step are counted from its end
 _TOO_LARGE = b"431 Request Header Fields Too Large"
 _TOO_MANY = b"503 Service Unavailable\r\nretry-after: 5"
 
@@ -31,13 +31,13 @@ class GuardedProtocol(HttpToolsProtocol):
         super().__init__(*args, **kwargs)
         self._open_connections = connections
         self._address = ""
-        self._bytes_left = HEAD_BYTES  # until a head must be complete, or a part of a body must have arrived
-        self._keep_alive = True  # as the last request wants it, once it is complete
+        self._bytes_left = HEAD_BYTES  # until the headers must be complete, or a part of the body must have arrived
+        self._keep_alive = True  # as the last request asks, once it is complete
         self._head_timer: asyncio.TimerHandle | None = None
         self._write_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Accept the connection if there are not too many, and wait a short time for a request."""
+        """Accept the connection if it is within the limits, and start the timer for its first request."""
         super().connection_made(transport)
         transport.set_write_buffer_limits(high=_COALESCED_BYTES)  # more than this starts the write timer
         self._address = self.client[0] if self.client else ""
@@ -56,7 +56,7 @@ class GuardedProtocol(HttpToolsProtocol):
     # Reading
 
     def data_received(self, data: bytes) -> None:
-        """Parse bytes; check the size of the head, and start its timer if it has just begun."""
+        """Parse bytes, check the size of the headers, and start their timer when they begin."""
         if len(data) <= _PARSED_BYTES and len(data) < self._bytes_left:
             self._bytes_left -= len(data)
             super().data_received(data)
@@ -91,7 +91,7 @@ class GuardedProtocol(HttpToolsProtocol):
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """Allow another request after this one, which is complete."""
+        """Allow another request, since this one is complete."""
         self._bytes_left = HEAD_BYTES
         super().on_message_complete()
         if not self.cycle.response_started:
@@ -100,12 +100,12 @@ class GuardedProtocol(HttpToolsProtocol):
     # Writing
 
     def pause_writing(self) -> None:
-        """Start the write timer: the network buffers are full."""
+        """Start the write timer because the network buffers are full."""
         super().pause_writing()
         self._start_write_timer()
 
     def resume_writing(self) -> None:
-        """Stop the write timer: everything was sent."""
+        """Stop the write timer because everything was sent."""
         self._stop_write_timer()
         super().resume_writing()
 
@@ -118,7 +118,7 @@ class GuardedProtocol(HttpToolsProtocol):
     # Closing
 
     def on_response_complete(self) -> None:
-        """If this response closes the connection, limit the time to read it."""
+        """Limit the time to read a response that closes the connection."""
         super().on_response_complete()
         if self.transport.is_closing():
             self._start_write_timer()
@@ -128,7 +128,7 @@ class GuardedProtocol(HttpToolsProtocol):
         self._close()
 
     def _close(self) -> None:
-        """Close when the rest of the last response is sent, or when the write timer ends."""
+        """Close once the last response is sent, or when the write timer ends."""
         self.transport.close()
         self._start_write_timer()
 

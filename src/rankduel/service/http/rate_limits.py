@@ -1,4 +1,4 @@
-"""Rate limits: requests a second of each key or address, and wrong keys a second of each address."""
+"""Rate limits: requests per second of each key or address, and invalid keys per second of each address."""
 
 from collections import OrderedDict
 from time import monotonic
@@ -13,7 +13,7 @@ _MAX_BUCKETS = 10_000
 
 
 class TokenBuckets:
-    """One token bucket per client. It fills at `rate` tokens a second, up to `burst`. Unused buckets are dropped.
+    """One token bucket per client. It fills at `rate` tokens per second, up to `burst`. Unused buckets are dropped.
 
     >>> buckets = TokenBuckets(rate=1, burst=2)
     >>> [buckets.take("a", at=0.0) for _ in range(3)]
@@ -27,7 +27,7 @@ class TokenBuckets:
         self._levels: OrderedDict[str, tuple[float, float]] = OrderedDict()  # tokens, and when they were counted
 
     def take(self, client: str, cost: float = 1, *, at: float | None = None) -> float:
-        """Take tokens and return 0; if there are too few, take none and return the seconds until there are enough.
+        """Take tokens and return 0. If there are too few, take none and return the seconds until there are enough.
 
         A cost above `burst` counts as `burst`.
         """
@@ -42,7 +42,7 @@ class TokenBuckets:
         return wait
 
     def charge(self, client: str, cost: float, *, at: float | None = None) -> float:
-        """Like `take`, for work that is done already: if there are too few tokens, the client owes them.
+        """Take tokens for work that is already done. If there are too few, the client owes them.
 
         >>> buckets = TokenBuckets(rate=1, burst=2)
         >>> buckets.charge("a", 2, at=0.0), buckets.charge("a", 1, at=0.0), buckets.take("a", at=1.0)
@@ -58,7 +58,7 @@ class TokenBuckets:
 
 
 class RateLimits:
-    """The limits of one server. Each method raises a Problem (429, with Retry-After) when a client exceeds one."""
+    """Rate limits of one server. Each method raises a Problem (429, with Retry-After) when a client exceeds a limit."""
 
     def __init__(self, requests: TokenBuckets, wrong_keys: TokenBuckets) -> None:
         self._requests, self._wrong_keys = requests, wrong_keys
@@ -66,26 +66,26 @@ class RateLimits:
     def count_request(self, client: str) -> None:
         """Count one request of a client."""
         if (wait := self._requests.take(client)) > 0:
-            raise _exceeded("too-many-requests", wait)
+            raise _exceeded("too-many-requests", "requests", self._requests, wait)
 
     def charge(self, client: str, items: int) -> None:
-        """Count the items of a request that has been read. The request itself was counted as one of them before.
+        """Count the items of a request after reading it. The request itself was already counted as one of them.
 
-        A request that is refused here is counted all the same: reading it was work.
+        A request that is refused here still counts, because reading it was work.
         """
         if (wait := self._requests.charge(client, items - 1)) > 0:
-            raise _exceeded("too-many-requests", wait)
+            raise _exceeded("too-many-requests", "requests", self._requests, wait)
 
     def count_wrong_key(self, address: str) -> None:
-        """Count a wrong key that came from an address."""
+        """Count an invalid key from an address."""
         if (wait := self._wrong_keys.take(network_of(address))) > 0:
-            raise _exceeded("too-many-wrong-keys", wait)
+            raise _exceeded("too-many-wrong-keys", "invalid API keys from this address", self._wrong_keys, wait)
 
 
 def client_of(key: Key, address: str) -> str:
-    """Return whom to count a request for: the key, or the address without keys.
+    """Return the client that a rate limit counts: the key or, without keys, the address.
 
-    A public key is counted for each address by itself, so that one browser cannot use up the rate of all others.
+    Requests with a public key count per address, so that one browser cannot use up the rate of all others.
 
     >>> client_of(Key("a1", "site", ("ask",), ""), "203.0.113.7"), client_of(LOOPBACK, "::1")
     ('a1', '::/64')
@@ -97,6 +97,7 @@ def client_of(key: Key, address: str) -> str:
     return f"{key.id} {network_of(address)}" if key.is_public else key.id
 
 
-def _exceeded(problem: str, wait_seconds: float) -> Problem:
+def _exceeded(problem: str, what: str, limit: TokenBuckets, wait_seconds: float) -> Problem:
     seconds = int(wait_seconds) + 1
-    return Problem(problem, f"try again in {seconds} s", headers=((b"retry-after", b"%d" % seconds),))
+    detail = f"the limit is {limit.rate:g} {what} per second; try again in {seconds} s"
+    return Problem(problem, detail, headers=((b"retry-after", b"%d" % seconds),))

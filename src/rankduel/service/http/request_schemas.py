@@ -1,4 +1,4 @@
-"""Schemas of request bodies. They are strict: an unknown field is an error."""
+"""Schemas of request bodies. Unknown fields are errors."""
 
 from typing import Annotated, Any
 
@@ -6,6 +6,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from rankduel.service.http.schema_types import (
     MAX_ITEMS_PER_BATCH,
+    AttributionIn,
     Cap,
     DocumentId,
     MoreRankers,
@@ -32,24 +33,24 @@ __all__ = [
 
 
 class Body(Struct, forbid_unknown_fields=True):
-    """A request body: unknown fields are an error."""
+    """A request body without unknown fields."""
 
 
 # Operators
 
 
 class CreateTournament(Body):
-    """A new tournament. Fields that you leave out have the defaults of `rankduel.Tournament.create`."""
+    """A new tournament. Fields that you omit have the defaults of `rankduel.Tournament.create`."""
 
     name: Name
     rankers: Rankers
     bandit: Annotated[str, Meta(max_length=1000, examples=["CertifiedSparring(delta=0.01)"])] | None = None
-    parameters: Options = {}  # of the bandit, by name
-    delta: Annotated[float, Meta(gt=0, le=0.5)] | None = None  # of the default bandit
+    parameters: Options = {}  # options of the bandit by name
+    delta: Annotated[float, Meta(gt=0, le=0.5)] | None = None  # for the default bandit
     tolerance: Annotated[float, Meta(gt=0, le=0.25)] | None = None
     baseline: Name | None = None
     interleaving: Annotated[str, Meta(max_length=1000)] | UnsetType = UNSET
-    attribution: dict[str, Any] | UnsetType = UNSET
+    attribution: AttributionIn | UnsetType = UNSET
     share: Share | UnsetType = UNSET
     shadow: bool | UnsetType = UNSET
     daily_cap: Cap | UnsetType | None = UNSET
@@ -60,7 +61,7 @@ class CreateTournament(Body):
 
 
 class ChangeSettings(Body):
-    """Settings to change while the tournament runs, and the reason."""
+    """Settings to change in a running tournament, and the reason."""
 
     baseline: Name | UnsetType | None = UNSET
     share: Share | UnsetType = UNSET
@@ -68,12 +69,12 @@ class ChangeSettings(Body):
     daily_cap: Cap | UnsetType | None = UNSET
     in_flight_cap: Cap | UnsetType | None = UNSET
     guardrails: Annotated[list[dict[str, Any]], Meta(max_length=100)] | UnsetType = UNSET
-    attribution: dict[str, Any] | UnsetType | None = UNSET
+    attribution: AttributionIn | UnsetType | None = UNSET
     reason: ReasonText = ""
 
 
 class Reason(Body):
-    """The reason for a change: it goes into the journal, with the name of the key."""
+    """The reason for a change. The journal records it with the name of your API key."""
 
     reason: ReasonText = ""
 
@@ -89,14 +90,14 @@ class AddRankers(Body):
 
 
 class Query(Body):
-    """One search: the same `query_id` gets the same duel."""
+    """One search. The same `query_id` always gets the same duel."""
 
     query_id: Name | None = None
     client_id: Name | None = None
 
 
 class Ask(Body):
-    """One search; or `n` duels at once; or one duel for each of `queries`."""
+    """Ask for one duel, for `n` duels, or for one duel per entry of `queries`."""
 
     query_id: Name | None = None
     client_id: Name | None = None
@@ -105,22 +106,22 @@ class Ask(Body):
 
 
 class Tell(Body):
-    """The outcome of a duel: `ticket` or `duel`, and `outcome`, or `clicks` on the page that was `shown`."""
+    """The outcome of a duel. Send `ticket` or `duel`. Send `outcome`, or `clicks` with the page `shown`."""
 
     ticket: Annotated[str, Meta(max_length=2000)] | None = None
     duel: Annotated[str, Meta(max_length=200)] | None = None
     outcome: OutcomeIn | None = None
     clicks: Annotated[list[DocumentId], Meta(max_length=1000)] | None = None
-    shown: dict[str, Any] | None = None  # the page, as `Interleaved.to_dict` returns it
+    shown: dict[str, Any] | None = None  # the page as returned by `Interleaved.to_dict`
 
 
 Tells = Annotated[list[Tell], Meta(min_length=1, max_length=MAX_ITEMS_PER_BATCH)]
 
 
 class Show(Body):
-    """The page that a user saw for a duel (`ticket` or `duel`): clicks on it can be attributed."""
+    """The page that a user saw for a duel. Send `ticket` or `duel`. Later clicks on the page count for the duel."""
 
-    shown: dict[str, Any]  # as `Interleaved.to_dict` returns it
+    shown: dict[str, Any]  # the page as returned by `Interleaved.to_dict`
     ticket: Annotated[str, Meta(max_length=2000)] | None = None
     duel: Annotated[str, Meta(max_length=200)] | None = None
 

@@ -1,4 +1,4 @@
-"""Schemas of response bodies. Later versions may add fields."""
+"""Schemas of response bodies. Later versions may add fields, so ignore unknown ones."""
 
 from typing import Any
 
@@ -37,35 +37,35 @@ __all__ = [
 
 
 class Duel(Struct):
-    """Two rankers whose results to interleave; or, if `serve` is not "duel", the one to show, as both."""
+    """The two rankers to interleave. If `serve` is not "duel", both are the ranker to show."""
 
-    duel: str | None  # its id; None: there is nothing to tell
+    duel: str | None  # the id; None: there is no duel to tell
     first: str
     second: str
-    seed: int  # of the interleaving: the same lists give the same page
+    seed: int  # for interleaving: the same lists give the same page
     expires: float  # seconds since 1970
     ticket: str | None
     serve: Serve
     why: str | None
-    interleaving: str  # the method that makes a page of two lists
+    interleaving: str  # the interleaving method to use
     query_id: str | None = None
 
 
 class Duels(Struct):
-    """The duels of a batch, in its order."""
+    """The duels of a batch, in the order of the request."""
 
     duels: list[Duel]
 
 
 class Receipt(Struct):
-    """The result of a tell; `outcome` is the stored one."""
+    """The result of a tell. `outcome` is the stored outcome."""
 
     status: TellStatus
     outcome: OutcomeOut | None
 
 
 class Receipts(Struct):
-    """The receipts of a batch, in its order."""
+    """The receipts of a batch, in the order of the request."""
 
     receipts: list[Receipt]
 
@@ -77,27 +77,27 @@ class ShowStatus(Struct):
 
 
 class ShowStatuses(Struct):
-    """The results of reporting the pages of a batch, in its order."""
+    """The results of reporting a batch of pages, in the order of the request."""
 
     statuses: list[TellStatus]
 
 
 class Ingested(Struct):
-    """A status for each event, in their order, `invalid` among them, and an error for each invalid event."""
+    """One status per event, in the order of the request, and one error per event with the status `invalid`."""
 
     statuses: list[str]
     errors: list[str]
 
 
 class Counts(Struct):
-    """Number of duels by state."""
+    """Numbers of duels by status."""
 
     issued: int
-    shown: int  # pages that were reported as shown
-    resolved: int  # with an outcome that was learnt
+    shown: int  # with a page that was reported as shown
+    resolved: int  # with an outcome that the bandit learnt from
     no_signal: int
     expired: int
-    late: int  # resolved after they had expired: not learnt
+    late: int  # told after they had expired: the bandit does not learn from them
     void: int
     failed: int  # could not be resolved
     in_flight: int
@@ -116,14 +116,14 @@ class Summary(Struct):
 
 
 class Broken(Struct):
-    """A tournament that cannot be opened, and the reason. `rankduel storage verify --repair` may help."""
+    """A tournament that cannot be opened, and the reason. Try `rankduel storage verify --repair`."""
 
     name: str
     reason: str
 
 
 class TournamentPage(Struct):
-    """A page of tournaments by name; `next` is the `after` of the next page."""
+    """A page of tournaments in alphabetical order. Send `next` as `after` to get the next page."""
 
     tournaments: list[Summary]
     broken: list[Broken]
@@ -154,7 +154,7 @@ class Ranker(Struct):
 
 
 class RankerPage(Struct):
-    """A page of all rankers that ever took part, in the order in which they were added."""
+    """A page of all rankers, including eliminated and retired ones, in the order in which they were added."""
 
     rankers: list[Ranker]
     next: int | None
@@ -168,20 +168,26 @@ class LeaderboardPage(Struct):
 
 
 class Decision(Struct):
-    """The decision of a tournament, or its current state."""
+    """The decision of a tournament: a winner, tied rankers, or neither yet."""
 
+    headline: str  # what is decided, in one line
+    meaning: str  # the assumptions on which the headline holds
     winner: str | None
     tied: list[str]
     champion: str
     left: list[str]
     eliminated: list[str]
-    delta: float | None
-    tolerance: float | None
-    text: str
+    delta: float | None  # the largest probability that the best ranker was eliminated; null: no guarantee
+    tolerance: float | None  # tied rankers beat each other with a probability within it of one half
+    tried: int  # rankers that ever took part
+    retired: int  # rankers that an operator has retired
+    resolved: int  # duels
+    p_best_exists: float  # p-value of "one ranker is at least as good as all others"
+    copeland: list[str]  # win most pairs; an estimate, given if the p-value is small
 
 
 class Departure(Struct):
-    """A ranker that is out: after how many outcomes, by which ranker, on what evidence, and how many were left."""
+    """An eliminated or retired ranker. `resolved` duels and `left` rankers are the numbers at that time."""
 
     ranker: str
     resolved: int
@@ -191,7 +197,7 @@ class Departure(Struct):
 
 
 class TimelinePage(Struct):
-    """A page of the rankers that are out, in the order in which they went."""
+    """A page of eliminated and retired rankers, in the order in which they left."""
 
     departures: list[Departure]
     next: int | None
@@ -208,14 +214,14 @@ class Pair(Struct):
 
 
 class PairPage(Struct):
-    """A page of the pairs that have met."""
+    """A page of the pairs of rankers that have met."""
 
     pairs: list[Pair]
     next: int | None
 
 
 class StoredDuel(Struct):
-    """A duel as it is stored."""
+    """A stored duel."""
 
     duel: str
     query_id: str | None
@@ -238,18 +244,18 @@ class Health(Struct):
     """Counters of asks, tells and signals, and failures."""
 
     duels: Counts
-    joined: float  # share of the finished duels that were resolved in time
+    joined: float  # share of finished duels that were resolved in time
     served: dict[str, int]  # asks without a duel, by reason
     told_again: int
     conflicts: int
-    unknown: int  # tells of duels that do not exist
-    signals: dict[str, int]  # by declared action; all others are "other"
+    unknown: int  # tells for unknown duels
+    signals: dict[str, int]  # by declared action; other actions count as "other"
     signals_again: int
-    signals_dropped: int  # their duels had the maximum number of signals
-    orphans: int  # signals of queries without a duel
+    signals_dropped: int  # because the duel already had the maximum number of signals
+    orphans: int  # signals for queries without a duel
     late_signals: int
     outcomes: dict[str, int]
-    delays: dict[str, int]  # tells by seconds since the ask: at most 1, at most 10, ...
+    delays: dict[str, int]  # tells by seconds since the ask: up to 1, up to 10, ...
     failure: str | None  # of the storage or of the bandit
     maintenance: str | None  # why duels are not resolved, do not expire, or guardrails are not checked
 

@@ -1,4 +1,4 @@
-"""Responses: complete ones, streams and problems, each with the security headers."""
+"""Responses: complete responses, streams and problems, each with security headers."""
 
 import asyncio
 import logging
@@ -20,14 +20,14 @@ _SECURITY_HEADERS = [  # of every response
     (b"referrer-policy", b"no-referrer"),
     (b"cache-control", b"no-store"),
 ]
-_logged_problems = TokenBuckets(rate=1, burst=10)  # of each type: a broken disk shall not fill the log, too
+_logged_problems = TokenBuckets(rate=1, burst=10)  # per type: a broken disk must not fill the log
 _log = logging.getLogger("rankduel.service")
 _encode = msgspec.json.Encoder().encode
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """A complete response. Its headers replace those of every response that have the same names."""
+    """A complete response. Its headers replace default headers of the same names."""
 
     body: bytes
     media_type: bytes
@@ -36,20 +36,20 @@ class Response:
 
 
 def json_response(body: bytes) -> Response:
-    """Return a response whose body is JSON already."""
+    """Return a response with a body that is already JSON."""
     return Response(body, b"application/json")
 
 
 @dataclass(frozen=True, slots=True)
 class StreamingResponse:
-    """A response that goes on until the client disconnects or the server stops: then the event is set."""
+    """A response that continues until the client disconnects or the server stops. Then the event is set."""
 
     parts: Callable[[asyncio.Event], AsyncIterator[bytes]]
     media_type: bytes
 
 
 async def send_response(scope: Scope, send: Send, response: Response, more: Headers = ()) -> None:
-    """Send a complete response, with more headers."""
+    """Send a complete response with additional headers."""
     scope["status"] = response.status
     own = {name for name, _ in response.headers}
     security = [header for header in _SECURITY_HEADERS if header[0] not in own] if own else _SECURITY_HEADERS
@@ -60,7 +60,7 @@ async def send_response(scope: Scope, send: Send, response: Response, more: Head
 
 
 async def send_stream(scope: Scope, receive: Receive, send: Send, response: StreamingResponse) -> None:
-    """Send part by part, without a deadline; `GuardedProtocol` sets `scope["stop"]` when the server stops."""
+    """Send a stream without a deadline. `GuardedProtocol` sets `scope["stop"]` when the server stops."""
     scope["deadline"].reschedule(None)
     scope["status"] = 200
     stop = scope["stop"] = asyncio.Event()
@@ -82,7 +82,7 @@ async def _stop_on_disconnect(receive: Receive, stop: asyncio.Event) -> None:
 
 
 async def send_problem(scope: Scope, send: Send, problem: Problem) -> None:
-    """Send a problem, unless a response has begun (then the server closes the connection). Log errors of the server."""
+    """Send a problem and log server errors. If a response has begun, the server closes the connection instead."""
     if problem.kind.status >= 500 and _logged_problems.take(problem.kind.name) == 0:
         fields = {"path": scope.get("route_path", "other"), "problem": problem.kind.name}
         _log.error("request failed", extra=fields, exc_info=problem.__cause__)

@@ -1,4 +1,4 @@
-"""Routes: method, path, scope, handler and schemas, declared once for the router and the OpenAPI document."""
+"""Route declarations: method, path, scope, handler and schemas, for the router and the OpenAPI document."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -29,19 +29,19 @@ __all__ = [
 
 @dataclass(slots=True)
 class Request:
-    """One request as a handler sees it: authenticated, decoded and checked."""
+    """A request as handlers get it: authenticated, decoded and validated."""
 
     service: Service
     key: Key
     path: dict[str, str]  # values of {name} in the path
     query: dict[str, Any]  # parameters of the query string
     body: Any
-    secure: bool = False  # whether it came by HTTPS, as a proxy says
+    secure: bool = False  # whether a proxy received it over HTTPS
     rate_limits: RateLimits | None = None
-    client: str = ""  # whom the rate limits count it for
+    client: str = ""  # the client that rate limits count
 
     def charge(self, items: int) -> None:
-        """Count a request as `items` requests towards its rate limit; raise a Problem if that is too many."""
+        """Count the request as `items` requests. Raise a Problem if this exceeds the rate limit."""
         if self.rate_limits is not None:
             self.rate_limits.charge(self.client, items)
 
@@ -53,39 +53,39 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One route. `scope` is the scope that a key needs; None: no key is needed."""
+    """A route. `scope` is the scope that the API key needs. None: no key is needed."""
 
     method: str
     path: str
     scope: str | None
     handler: Callable[[Request], Awaitable[Any]]
-    response: Any  # a type, or a tuple of several; str: plain text
+    response: Any  # a type, or a tuple of types; str means plain text
     body: Any = None  # a type, or None
     status: int = 200
-    problems: tuple[str, ...] = ()  # names of problems that only this route has
+    problems: tuple[str, ...] = ()  # names of problems, in addition to the common ones
     parameters: tuple[Parameter, ...] = field(default=())
     media_types: tuple[str, ...] = ("application/json",)  # of the body
     body_optional: bool = False
-    any_query: bool = False  # whether any query string is accepted, as on pages for people
+    any_query: bool = False  # whether unknown query parameters are accepted, as on pages for browsers
 
     @property
     def name(self) -> str:
-        """The operation id of the OpenAPI document."""
+        """The operation id in the OpenAPI document."""
         return self.handler.__name__
 
     @property
     def responses(self) -> tuple[Any, ...]:
-        """The types that a response may have."""
+        """The possible types of a response."""
         return self.response if isinstance(self.response, tuple) else (self.response,)
 
     @property
     def summary(self) -> str:
-        """One sentence: the first line of the handler's docstring."""
+        """The summary in the OpenAPI document: the first line of the handler's docstring."""
         return (self.handler.__doc__ or "").partition("\n")[0]
 
 
 def sent_fields(body: Any, *leave_out: str) -> dict[str, Any]:
-    """Return the fields of a body that the client has sent."""
+    """Return the fields that the client sent in a body."""
     return {
         name: value
         for name in body.__struct_fields__
@@ -98,17 +98,17 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 
 def reads_tournament(reader: Reader) -> Handler:
-    """Make a handler that reads one tournament, in the read pool. `reader` gets the tournament and the parameters."""
+    """Make a handler that reads one tournament in the read pool. `reader` gets the tournament and the parameters."""
     return _read_handler(reader, lambda service: service.reads)
 
 
 def reads_tournament_slowly(reader: Reader) -> Handler:
-    """Make a handler for reads that may take a second: other reads do not wait for it."""
+    """Make a handler for slow reads, in a separate pool so that other reads do not wait."""
     return _read_handler(reader, lambda service: service.replays)
 
 
 def reads_tournament_cached(reader: Reader) -> Handler:
-    """Make a handler for reads that depend on the journal only: cached until an event is appended."""
+    """Make a handler for reads that depend only on the journal. The response is cached until an event is appended."""
     return _read_handler(reader, lambda service: service.reads, lambda t: t.number)
 
 

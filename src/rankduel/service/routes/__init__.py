@@ -1,1 +1,1 @@
-"""Handlers of all HTTP routes, by the people and programs that call them. Each module has its `ROUTES`."""
+"""Handlers of all HTTP routes, grouped by caller. Each module exports its `ROUTES`."""

@@ -1,9 +1,11 @@
-"""Routes of operators: create a tournament, and change it while it runs. The journal records each change."""
+"""Admin routes: create a tournament, and change it while it runs. The journal records each change."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 from rankduel.live import LocalTournament
+from rankduel.live.rules.validation import some_of
+from rankduel.live.settings import DIALS
 from rankduel.service.http import response_schemas as out
 from rankduel.service.http.request_schemas import AddRankers, ChangeSettings, CreateTournament, Reason
 from rankduel.service.http.routing import Request, Route, sent_fields
@@ -14,26 +16,26 @@ __all__ = ["ROUTES"]
 
 
 async def create(request: Request) -> out.Tournament:
-    """Create a tournament; the same body again gets the same response."""
+    """Create a tournament. Repeating the request returns the same tournament."""
     body: CreateTournament = request.body
     settings = sent_fields(body, "name", "parameters", "bandit") | {"bandit": _bandit(body)}
     try:
         t = await request.service.in_thread(request.service.open_tournaments.create, body.name, settings)
-    except TypeError as error:  # of a value inside attribution, guardrails or parameters
+    except TypeError as error:  # for a value inside attribution, guardrails or parameters
         raise Problem("bad-value", str(error)[:1000]) from None
     return await request.service.in_thread(tournament_out, t)
 
 
 def _bandit(body: CreateTournament) -> str | None:
-    """Return the bandit with its options as text. It must be registered: no client may name a module to import."""
+    """Return the spec of the bandit. It must be registered: no client may name a module to import."""
     spec = body.bandit
     if spec is not None and ":" in spec.partition("(")[0]:
-        detail = "over HTTP only registered bandits are accepted, not module:Class"
+        detail = f"unknown bandit {spec[:200]!r}; over HTTP, only registered bandits are allowed, not module:Class"
         raise Problem("bad-value", detail, value=spec[:200])
     if body.parameters:
         if spec is None or "(" in spec:
             raise Problem(
-                "bad-value", "parameters need the name of a bandit without options in parentheses", value=spec
+                "bad-value", "with `parameters`, `bandit` must be the name of a bandit, without options", value=spec
             )
         spec += f"({', '.join(f'{_option_name(name)}={_literal(value)}' for name, value in body.parameters.items())})"
     return spec
@@ -41,7 +43,8 @@ def _bandit(body: CreateTournament) -> str | None:
 
 def _option_name(name: str) -> str:
     if not name.isidentifier():
-        raise Problem("bad-value", "the name of an option must be an identifier", value=name[:200], at="$.parameters")
+        detail = f"the name of an option must be an identifier, got {name[:200]!r}"
+        raise Problem("bad-value", detail, value=name[:200], at="$.parameters")
     return name
 
 
@@ -52,62 +55,64 @@ def _literal(value: Any) -> str:
 
 
 async def configure(request: Request) -> out.Tournament:
-    """Change the traffic share, caps and other settings while the tournament runs."""
+    """Change the traffic share, caps and other settings of a running tournament."""
     changes = sent_fields(request.body, "reason")
     if not changes:
-        raise Problem("bad-value", "expected at least one setting to change", value=request.body.reason)
+        raise Problem("bad-value", f"no setting to change; send at least one of {', '.join(DIALS)}")
     return await _operate(request, "configure", **changes)
 
 
 async def start(request: Request) -> out.Tournament:
-    """Issue duels again after a pause."""
+    """Start a paused tournament again."""
     return await _operate(request, "start")
 
 
 async def pause(request: Request) -> out.Tournament:
-    """Issue no more duels until the tournament is started again; users see the baseline."""
+    """Pause a tournament. Users see the baseline until you start it again."""
     return await _operate(request, "pause")
 
 
 async def stop(request: Request) -> out.Tournament:
-    """End the tournament for good."""
+    """Stop a tournament. You cannot start it again."""
     return await _operate(request, "stop")
 
 
 async def add_rankers(request: Request) -> out.Tournament:
-    """Add rankers to the tournament."""
+    """Add rankers to a tournament."""
     return await _operate(request, "add_rankers", request.body.rankers)
 
 
 async def retire_ranker(request: Request) -> out.Tournament:
-    """Retire a ranker for good."""
+    """Retire a ranker. You cannot start it again."""
     return await _operate_ranker(request, "retire")
 
 
 async def pause_ranker(request: Request) -> out.Tournament:
-    """Pause a ranker until it is started again."""
+    """Pause a ranker until you start it again."""
     return await _operate_ranker(request, "pause_ranker")
 
 
 async def start_ranker(request: Request) -> out.Tournament:
-    """Start a ranker again after a pause."""
+    """Start a paused ranker again."""
     return await _operate_ranker(request, "start_ranker")
 
 
 async def void(request: Request) -> out.Tournament:
-    """Declare a duel void: its outcome will not be learnt."""
+    """Void a duel. The bandit does not learn from its outcome."""
     return await _operate(request, "void", request.path["duel"])
 
 
 async def _operate_ranker(request: Request, method: str) -> out.Tournament:
     t, ranker = await request.service.tournament(request.path["name"]), request.path["ranker"]
     if ranker not in t.rankers:
-        raise Problem("unknown-ranker", f"tournament {t.name!r} has no such ranker", value=ranker[:200])
+        known = some_of(t.rankers)
+        detail = f"unknown ranker {ranker[:200]!r} in tournament {t.name!r}; known rankers: {known}"
+        raise Problem("unknown-ranker", detail[:1000], value=ranker[:200])
     return await _operate(request, method, ranker)
 
 
 async def _operate(request: Request, method: str, *values: Any, **changes: Any) -> out.Tournament:
-    """Call a method of the tournament, with the reason and the name of the key."""
+    """Call a method of a tournament with the reason and the name of the API key."""
     t = await request.service.tournament(request.path["name"])
     changes |= {"reason": request.body.reason, "by": request.by}
     return await request.service.in_thread(_change, t, method, values, changes)

@@ -1,4 +1,4 @@
-"""Routes that only browsers use: pages and files of the dashboard, sign-in and sign-out, the stream of changes."""
+"""Browser routes: pages and files of the dashboard, sign-in and sign-out, and the stream of changes."""
 
 import asyncio
 import json
@@ -18,13 +18,13 @@ from rankduel.service.service import Service
 __all__ = ["ROUTES", "index_page"]
 
 _POLL_SECONDS = 0.5  # between two checks for changes
-_KEEP_ALIVE_SECONDS = 15.0  # after which a stream without changes sends a comment
-_MAX_STREAM_SECONDS = 300.0  # then browsers reconnect by themselves, and authenticate again
+_KEEP_ALIVE_SECONDS = 15.0  # a stream without changes sends a comment at this interval
+_MAX_STREAM_SECONDS = 300.0  # then the browser reconnects and authenticates again
 _MAX_STREAMS = 200
 
 
 def index_page(status: int = 200) -> Response:
-    """Return the only HTML page: its script shows what the URL names."""
+    """Return the only HTML page. Its script renders the view for the URL."""
     return _file_response(FILES["index.html"], status)
 
 
@@ -42,18 +42,19 @@ async def show_file(request: Request) -> Response:
     """A file of the dashboard."""
     file = FILES.get(request.path["file"])
     if file is None:
-        raise Problem("not-found", "the dashboard has no such file", value=request.path["file"][:200])
+        name = request.path["file"][:200]
+        raise Problem("not-found", f"the dashboard has no file {name!r}; reload the page", value=name)
     return _file_response(file)
 
 
 async def sign_in(request: Request) -> Response:
-    """Start a login session with the key of the request."""
+    """Start a login session with the API key of the request."""
     cookie = request.service.authentication.sessions.new_cookie(request.key, secure=request.secure)
     return _session(request, ((b"set-cookie", cookie),))
 
 
 async def session(request: Request) -> Response:
-    """The key that is signed in, and the token that changes need."""
+    """The API key of the session, and the token that changes need."""
     return _session(request)
 
 
@@ -69,18 +70,18 @@ def _session(request: Request, headers: Headers = ()) -> Response:
         "name": key.name,
         "scopes": list(key.scopes),
         "token": authentication.sessions.csrf_token(key),
-        "keys": authentication.api_keys.required,  # without keys there is nothing to sign out from
+        "keys": authentication.api_keys.required,  # without keys, there is no session to end
     }
     return Response(json.dumps(fields).encode(), b"application/json", headers=headers)
 
 
 async def watch(request: Request) -> StreamingResponse:
-    """Server-sent events: one whenever a tournament, or any of them, has changed."""
+    """Server-sent events: one for each change of a tournament, or of any tournament."""
     service, name = request.service, request.query.get("tournament")
     if name is not None:
         await service.tournament(name)
     if service.watchers >= _MAX_STREAMS:
-        raise Problem("too-many-requests", f"{_MAX_STREAMS} streams are open already")
+        raise Problem("too-many-requests", f"{_MAX_STREAMS} streams are open, which is the maximum; try again later")
     return StreamingResponse(partial(_changes, service, request.key.id, name), b"text/event-stream")
 
 
@@ -110,7 +111,7 @@ async def _changes(service: Service, key_id: str, name: str | None, stop: asynci
 
 
 def _versions(service: Service, name: str | None) -> list[tuple[Any, ...]]:
-    """Return values that differ when a tournament has changed."""
+    """Return values that change whenever a tournament changes."""
     tournaments = list(service.open_tournaments.tournaments.values())
     return [_version(service, t) for t in tournaments if name is None or t.name == name]
 
@@ -137,6 +138,6 @@ ROUTES = (
         "read",
         watch,
         str,
-        parameters=(Parameter("tournament", "The tournament to watch; without it, all of them."),),
+        parameters=(Parameter("tournament", "The tournament to watch. Default: all tournaments."),),
     ),
 )

@@ -1,4 +1,4 @@
-"""Routes of the dashboard: overviews, standings, preference matrix, batches, audit, checks, report."""
+"""Dashboard routes: overviews, standings, preference matrix, batches, audit, checks and report."""
 
 from dataclasses import replace
 from itertools import starmap
@@ -43,11 +43,11 @@ from rankduel.service.routes.read import PAGINATION, UNKNOWN, broken_among, coun
 __all__ = ["ROUTES"]
 
 _DAY_SECONDS = 86_400.0
-_MIN_RATE_SECONDS = 60.0  # over which outcomes a day are measured
+_MIN_RATE_SECONDS = 60.0  # minimum time over which outcomes per day are measured
 
 
 class Overview(Struct):
-    """The state of a tournament, in one sentence and the numbers behind it."""
+    """The state of a tournament: a summary sentence, and the numbers behind it."""
 
     name: str
     status: str
@@ -58,10 +58,10 @@ class Overview(Struct):
     rankers: int
     rankers_left: int
     resolved: int
-    today: int | None  # outcomes since midnight, UTC; None, here and below: the storage cannot be read
-    per_day: float | None  # outcomes a day, at the rate of the last day
+    today: int | None  # outcomes since midnight UTC; None, here and below: the storage cannot be read
+    per_day: float | None  # outcomes per day, at the rate of the last day
     certainty: float | None
-    ends: bool  # whether the algorithm reaches a decision
+    ends: bool  # whether the bandit reaches a decision
     light: HealthStatus
     duels: out.Counts
     forecast: Forecast | None
@@ -72,32 +72,32 @@ class Overview(Struct):
 
 
 class Cards(Struct):
-    """The overviews of all tournaments, and those that cannot be opened."""
+    """The overviews of all tournaments, and the tournaments that cannot be opened."""
 
     tournaments: list[Overview]
     broken: list[out.Broken]
 
 
 class Standings(Struct):
-    """The whole leaderboard; a ranker is eliminated when the evidence against it reaches `enough`."""
+    """The whole leaderboard. A ranker is eliminated when the evidence against it reaches `enough`."""
 
     rankers: list[LeaderboardRow]
     enough: float | None
-    level: float  # of the intervals
+    level: float  # confidence level of the intervals
 
 
 class Batch(Struct):
-    """Rankers that meet only within their group."""
+    """A batch of rankers. Rankers meet only within their batch."""
 
     champion: str
     rankers: list[str]
 
 
 class Batches(Struct):
-    """The groups in which rankers meet; a single one if the algorithm has no batches."""
+    """The batches in which rankers meet. There is a single batch if the bandit does not use batches."""
 
     bandit: str
-    divided: bool  # whether the algorithm has batches
+    divided: bool  # whether the bandit uses batches
     batches: list[Batch]
 
 
@@ -109,11 +109,11 @@ class Audit(Struct):
 
 
 class Checks(Struct):
-    """Checks of the health page, beside the numbers of `health`."""
+    """Checks of the health page, in addition to the numbers of `health`."""
 
-    sides: float  # p-value of "both sides win equally often"
-    pages: int  # that were shown
-    guardrails: list[dict[str, Any]]  # each with `events`: the pages with its action so far
+    sides: float  # p-value of the hypothesis that both sides win equally often
+    pages: int  # pages that were reported as shown
+    guardrails: list[dict[str, Any]]  # each with `events`, the number of pages with its action so far
 
 
 async def cards(request: Request) -> Response:
@@ -130,7 +130,7 @@ async def cards(request: Request) -> Response:
 
 
 async def overview(request: Request) -> Response:
-    """The state of a tournament, in one sentence and the numbers behind it."""
+    """The state of a tournament: a summary sentence, and the numbers behind it."""
     service = request.service
     t = await service.tournament(request.path["name"])
     forecasts = service.forecasts.of(t)
@@ -147,13 +147,13 @@ def standings(t: LocalTournament, query: dict[str, Any]) -> Standings:
 
 @reads_tournament_cached
 def matrix(t: LocalTournament, query: dict[str, Any]) -> PreferenceGrid:
-    """The preference matrix in the order of the leaderboard; rankers are grouped if there are more than `cells`."""
+    """The preference matrix in the order of the leaderboard. More than `cells` rankers are grouped."""
     return preference_grid(t.view(), query["cells"], query["first"], query["last"] or None)
 
 
 @reads_tournament_cached
 def batches(t: LocalTournament, query: dict[str, Any]) -> Batches:
-    """The groups in which rankers meet now."""
+    """The batches in which rankers currently meet."""
     view = t.view()
     position = {line.ranker: number for number, line in enumerate(leaderboard(view))}
     groups = view.batches if view.batches is not None else (tuple(view.alive.tolist()),)
@@ -178,7 +178,7 @@ def audit(t: LocalTournament, query: dict[str, Any]) -> Audit:
 
 @reads_tournament
 def checks(t: LocalTournament, query: dict[str, Any]) -> Checks:
-    """Whether both sides win equally often, and the counts of the guardrails."""
+    """The test that both sides win equally often, and the counts of the guardrails."""
     view, counters = t.view(), t.counters()
     rails = [rail | {"events": counters.get(f"pages with {rail['action']}", 0)} for rail in view.settings.guardrails]
     return Checks(sides=fair_sides(t.health()), pages=counters.get("pages", 0), guardrails=rails)
@@ -186,12 +186,12 @@ def checks(t: LocalTournament, query: dict[str, Any]) -> Checks:
 
 @reads_tournament_slowly
 def report_json(t: LocalTournament, query: dict[str, Any]) -> Report:
-    """The decision as a report, in JSON."""
+    """The decision report as JSON."""
     return report(t)
 
 
 async def report_markdown(request: Request) -> Response:
-    """The decision as a report, in Markdown."""
+    """The decision report as Markdown."""
     service = request.service
     t = await service.tournament(request.path["name"])
     text = await service.replays.answer(("report_markdown", t.name), lambda: markdown(report(t)).encode())
@@ -232,7 +232,7 @@ def _overview(t: LocalTournament, forecasts: Forecasts | None) -> Overview:
 
 
 class _Stored(NamedTuple):
-    """The part of an overview that is read from the storage."""
+    """The part of an overview that comes from the storage."""
 
     begun: float | None = None
     today: int | None = None
@@ -241,7 +241,7 @@ class _Stored(NamedTuple):
 
 
 def _stored(t: LocalTournament, view: View) -> _Stored | None:
-    """Read it, or return None if the storage fails."""
+    """Read the stored part of an overview, or return None if the storage fails."""
     try:
         begun = t.audit(1, before=2)[0].time  # the first event
         window = min(_DAY_SECONDS, max(_MIN_RATE_SECONDS, now() - begun))
@@ -254,7 +254,7 @@ def _stored(t: LocalTournament, view: View) -> _Stored | None:
 
 
 def _updated_forecast(view: View, forecasts: Forecasts | None) -> Forecast | None:
-    """Return the forecast, less the duels since it was made."""
+    """Return the forecast minus the duels that were resolved since it was computed."""
     made = None if forecasts is None else forecasts.forecast
     if forecasts is None or made is None:
         return None
@@ -266,9 +266,13 @@ def _updated_forecast(view: View, forecasts: Forecasts | None) -> Forecast | Non
 _TOURNAMENT = "/v1/tournaments/{name}"
 _MAX_POSITION = 2**31
 _MATRIX_PART = (
-    Parameter("cells", "Maximum number of rows and columns; rankers are grouped.", default=100, minimum=1, maximum=400),
-    Parameter("first", "Leaderboard position of the first ranker, from 0.", default=0, maximum=_MAX_POSITION),
-    Parameter("last", "Position after the last ranker; 0: all.", default=0, maximum=_MAX_POSITION),
+    Parameter(
+        "cells", "Maximum number of rows and columns. More rankers are grouped.", default=100, minimum=1, maximum=400
+    ),
+    Parameter("first", "Leaderboard position of the first ranker, counted from 0.", default=0, maximum=_MAX_POSITION),
+    Parameter(
+        "last", "Leaderboard position after the last ranker. 0 means all rankers.", default=0, maximum=_MAX_POSITION
+    ),
 )
 ROUTES = (
     Route("GET", "/v1/overviews", "read", cards, Cards),

@@ -1,4 +1,4 @@
-"""One duel in detail: both lists, the page, what users did on it, and why these two rankers met."""
+"""Details of a duel: both lists, the page, the signals of users, and why these two rankers met."""
 
 import json
 from functools import partial
@@ -20,7 +20,7 @@ __all__ = ["DuelDetail", "show_duel"]
 
 
 class DuelSignal(Struct):
-    """An action of a user."""
+    """A signal: an action of a user."""
 
     time: float
     action: str
@@ -30,27 +30,27 @@ class DuelSignal(Struct):
 
 
 class DuelDetail(StoredDuel):
-    """A duel, with the page that was shown, what users did on it, and why these two met."""
+    """A duel with the page, the signals of users, and why these two rankers met."""
 
-    page: dict[str, Any] | None  # its `lists` are the best documents of both rankers, if they were sent
-    failure: str | None  # why it could not be resolved
-    clicks: list[Any] | None  # documents, if the tell had clicks; other clicks are signals
+    page: dict[str, Any] | None  # `lists` has the top documents of both rankers, if they were sent
+    failure: str | None  # why the duel could not be resolved
+    clicks: list[Any] | None  # documents, if the tell contained clicks; other clicks are signals
     signals: list[DuelSignal]
     propensity: list[float] | None
-    rule: str  # how the algorithm chooses
-    why: str  # what held for these two when they were chosen
-    known: DuelContext | None  # of the two when the duel was issued; None: too long ago
+    rule: str  # how the bandit chooses rankers
+    why: str  # why it chose these two
+    known: DuelContext | None  # state of both rankers when the duel was issued; None: too long ago
 
 
 class Explanation(Struct):
-    """Why the two rankers of a duel met. It never changes, so it is cached for good."""
+    """Why the two rankers of a duel met. It never changes, so the cache never invalidates it."""
 
     why: str
     known: DuelContext | None
 
 
 async def show_duel(request: Request) -> Response:
-    """One duel: both lists, the page, what users did, and why these two rankers met."""
+    """Details of a duel: both lists, the page, the signals of users, and why these two rankers met."""
     service, id = request.service, request.path["duel"]
     t = await service.tournament(request.path["name"])
     key = "duel", t.name, id
@@ -91,5 +91,6 @@ def _row(t: LocalTournament, id: str) -> DuelRow:
     numbers = numbers_of(id)
     row = None if numbers is None else t.storage.duel(t.name, *numbers)
     if row is None:
-        raise Problem("unknown-duel", f"tournament {t.name!r} has no such duel", value=id[:200])
+        detail = f"unknown duel {id[:200]!r} in tournament {t.name!r}; send an id that ask returned"
+        raise Problem("unknown-duel", detail, value=id[:200])
     return row

@@ -1,4 +1,4 @@
-"""Routes of monitors and tools: liveness, readiness, metrics, OpenAPI document."""
+"""Monitoring routes: liveness, readiness, metrics and the OpenAPI document."""
 
 from functools import partial
 
@@ -16,17 +16,17 @@ _PROMETHEUS = b"text/plain; version=0.0.4; charset=utf-8"
 
 
 async def livez(request: Request) -> Response:
-    """Whether the server answers at all."""
+    """Liveness: the server answers requests."""
     return Response(b"ok\n", _TEXT)
 
 
 async def readyz(request: Request) -> Response:
-    """Whether the storage can be read and is undamaged. "degraded": something needs attention. Never waits."""
+    """Readiness: the storage is readable and undamaged. "degraded" means that something needs attention."""
     service = request.service
     if not service.ready:
-        raise Problem("stopping", "the server is starting or stopping")
+        raise Problem("stopping", "the server is starting or stopping; try again later")
     if not service.readable:
-        raise StorageError("the storage could not be read when it was last tried")
+        raise StorageError("the last read of the storage failed")
     if (damage := service.open_tournaments.storage.damage) is not None:
         raise StorageError(damage)
     degraded = service.degraded()
@@ -34,7 +34,7 @@ async def readyz(request: Request) -> Response:
 
 
 async def metrics(request: Request) -> Response:
-    """Counters of the server and its tournaments, for Prometheus."""
+    """Prometheus metrics of the server and its tournaments."""
     service = request.service
     of_tournaments = await service.reads.answer("metrics", partial(_tournament_metrics, service.open_tournaments))
     return Response("\n".join([*server_metrics(service.metrics), ""]).encode() + of_tournaments, _PROMETHEUS)
@@ -45,7 +45,7 @@ def _tournament_metrics(opened: OpenTournaments) -> bytes:
 
 
 async def openapi(request: Request) -> Response:
-    """The OpenAPI 3.1 document: this one."""
+    """The OpenAPI 3.1 document of this service."""
     return json_response(request.service.openapi)
 
 

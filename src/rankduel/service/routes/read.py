@@ -1,4 +1,4 @@
-"""Routes that read tournaments: results, duels, health, journal. Long responses come in pages."""
+"""Read routes: results, duels, health and journal of tournaments. Long responses are paginated."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
@@ -26,12 +26,12 @@ __all__ = [
     "tournament_out",
 ]
 
-_SECRET_FIELDS = ("salt", "seed")  # they would let others guess clients and pages
+_SECRET_FIELDS = ("salt", "seed")  # they would let others guess client ids and pages
 T = TypeVar("T")
 
 
 async def list_tournaments(request: Request) -> Response:
-    """All tournaments, by name."""
+    """All tournaments in alphabetical order."""
     service, limit, after = request.service, request.query["limit"], request.query.get("after", "")
     names = [name for name in await service.tournament_names() if name > after]
     opened = await service.open_among(names[:limit])
@@ -54,13 +54,13 @@ def broken_among(service: Service, names: Iterable[str]) -> list[out.Broken]:
 
 @reads_tournament
 def show_tournament(t: LocalTournament, query: dict[str, Any]) -> out.Tournament:
-    """One tournament: its status, champion, rankers left, duels and settings."""
+    """A tournament: status, champion, rankers left, duels and settings."""
     return tournament_out(t)
 
 
 @reads_tournament_cached
 def rankers(t: LocalTournament, query: dict[str, Any]) -> out.RankerPage:
-    """All rankers that ever took part, in the order in which they were added."""
+    """All rankers, including eliminated and retired ones, in the order in which they were added."""
     rows, next = _page(lambda start, stop: t.view().names[start:stop], query)
     return out.RankerPage(rankers=[out.Ranker(ranker) for ranker in rows], next=next)
 
@@ -74,7 +74,7 @@ def leaderboard(t: LocalTournament, query: dict[str, Any]) -> out.LeaderboardPag
 
 @reads_tournament_cached
 def timeline(t: LocalTournament, query: dict[str, Any]) -> out.TimelinePage:
-    """The rankers that are out, in the order in which they went."""
+    """Eliminated and retired rankers, in the order in which they left."""
     rows, next = _page(partial(standings.timeline, t.view()), query)
     return out.TimelinePage(departures=[_from(row, out.Departure) for row in rows], next=next)
 
@@ -88,14 +88,13 @@ def preferences(t: LocalTournament, query: dict[str, Any]) -> out.PairPage:
 
 @reads_tournament_cached
 def decision(t: LocalTournament, query: dict[str, Any]) -> out.Decision:
-    """The winner, or the tied rankers, or the current state; and the guarantee."""
-    decided = t.decision()
-    return _from(decided, out.Decision, text=str(decided))
+    """The winner or the tied rankers, if it is decided, with the confidence."""
+    return _from(t.decision(), out.Decision)
 
 
 @reads_tournament
 def duels(t: LocalTournament, query: dict[str, Any]) -> out.DuelPage:
-    """The duels, newest first."""
+    """All duels, newest first."""
     limit = query["limit"]
     rows = t.duels(limit=limit + 1, before=query.get("after"))
     names = t.rankers
@@ -121,14 +120,14 @@ def journal(t: LocalTournament, query: dict[str, Any]) -> out.JournalPage:
 
 
 def _page(rows: Callable[[int, int], Sequence[T]], query: dict[str, Any]) -> tuple[Sequence[T], int | None]:
-    """Return one page, and the `after` of the next one. `rows` returns the rows from one index to another."""
+    """Return one page and the `after` of the next page. `rows` returns the rows from one index to another."""
     after, limit = query["after"], query["limit"]
     found = rows(after, after + limit + 1)
     return found[:limit], after + limit if len(found) > limit else None
 
 
 def _from(value: object, kind: type[T], **more: Any) -> T:
-    """Make a response from the attributes of a value that have the names of its fields, and from more fields."""
+    """Build a response from the attributes of a value with the same names, and from additional fields."""
     fields: tuple[str, ...] = kind.__struct_fields__  # type: ignore[attr-defined]
     return kind(**{name: getattr(value, name) for name in fields if name not in more}, **more)
 
@@ -171,7 +170,7 @@ def _summary_fields(t: LocalTournament) -> dict[str, Any]:
 
 
 def _counts(t: LocalTournament) -> Counts:
-    """Return the current counts; if the storage has failed, the last durable ones."""
+    """Return the current counts, or the last durable counts if the storage fails."""
     try:
         return t.counts
     except StorageError:
@@ -184,7 +183,7 @@ def tournament_out(t: LocalTournament) -> out.Tournament:
 
 
 def public_settings(settings: Settings) -> dict[str, Any]:
-    """Return settings without secrets, and without the rankers: only the leaderboard has those added later."""
+    """Return settings without secrets and rankers. The list of rankers has its own route, with rankers added later."""
     return {name: value for name, value in _public_fields(settings.to_dict()).items() if name != "rankers"}
 
 
@@ -193,8 +192,8 @@ def _public_fields(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 _TOURNAMENT = "/v1/tournaments/{name}"
-_LIMIT = Parameter("limit", "Number of rows.", default=100, minimum=1, maximum=1000)
-_NEXT = "The `next` of the page before."
+_LIMIT = Parameter("limit", "Maximum number of rows.", default=100, minimum=1, maximum=1000)
+_NEXT = "The `next` of the previous page."
 _AFTER = Parameter("after", _NEXT, default=0, minimum=0, maximum=2**48)
 _AFTER_NAME = Parameter("after", _NEXT)
 _AFTER_DUEL = Parameter("after", _NEXT, maximum=19, pattern="^[0-9]+-[0-9]+$")

@@ -1,4 +1,4 @@
-"""Routes of search applications: ask, tell, show, and UBI events."""
+"""Traffic routes for search applications: ask, tell, show and UBI events."""
 
 import asyncio
 from functools import cache
@@ -20,18 +20,18 @@ from rankduel.types import Outcome
 
 __all__ = ["ROUTES"]
 
-_ASKS_PER_TURN = 100  # of a batch, before other requests have their turn
-_NO_PAGES = "only a key with the scope ask or tell may report pages, because a page can decide its duel"
-_UNKNOWN_DUEL = "no such duel in this tournament, or a forged ticket"
-_STATUSES = ("accepted", "duplicate", "limit", "late", "conflict", "invalid", "unknown")  # of an event, best first
+_ASKS_PER_TURN = 100  # of a batch, before other requests run
+_NO_PAGES = "only an API key with the scope ask or tell may report pages, because a page can decide its duel"
+_UNKNOWN_DUEL = "unknown duel or invalid ticket; send the ticket that ask returned for this tournament"
+_STATUSES = ("accepted", "duplicate", "limit", "late", "conflict", "invalid", "unknown")  # of events, best first
 _OUTCOMES = {outcome.value: outcome for outcome in Outcome}
-_receipt = cache(out.Receipt)  # there are few different ones
+_receipt = cache(out.Receipt)  # there are few different receipts
 
 # Ask
 
 
 async def ask(request: Request) -> out.Duel | out.Duels:
-    """Ask for the duel of a query, or for many duels."""
+    """Ask for one duel, or for a batch of duels."""
     body: Ask = request.body
     service = request.service
     t = await service.tournament(request.path["name"])
@@ -40,7 +40,7 @@ async def ask(request: Request) -> out.Duel | out.Duels:
         service.metrics.asks[duel.serve] += 1
         return _duel(duel, body.query_id, t.settings.interleaving)
     asked = _queries(body)
-    _check_ids(asked)  # of the whole batch, before the first duel is issued
+    _check_ids(asked)  # before the first duel is issued: an invalid id rejects the whole batch
     duels: list[out.Duel] = []
     method = t.settings.interleaving
     for start in range(0, len(asked), _ASKS_PER_TURN):
@@ -54,12 +54,12 @@ async def ask(request: Request) -> out.Duel | out.Duels:
 
 
 def _queries(body: Ask) -> list[tuple[str | None, str | None]]:
-    """Return query and client of each duel of a batch. The same batch has the same queries again."""
+    """Return query id and client id of each duel of a batch. Repeating a batch repeats its query ids."""
     if body.n is not None and body.queries is not None:
-        raise Problem("bad-value", "send n or queries, not both", value=body.n)
+        raise Problem("bad-value", "send `n` or `queries`, not both", value=body.n)
     if body.queries is not None:
         if body.query_id is not None:
-            raise Problem("bad-value", "send query_id or queries, not both", value=body.query_id)
+            raise Problem("bad-value", "send `query_id` or `queries`, not both", value=body.query_id)
         return [(query.query_id, query.client_id or body.client_id) for query in body.queries]
     assert body.n is not None
     if body.query_id is None:
@@ -68,7 +68,7 @@ def _queries(body: Ask) -> list[tuple[str | None, str | None]]:
 
 
 def _check_ids(asked: list[tuple[str | None, str | None]]) -> None:
-    """Raise a Problem if the tournament would refuse any id of a batch."""
+    """Raise a Problem if any id of a batch is invalid."""
     for field, ids in zip(("query_id", "client_id"), zip(*asked, strict=True), strict=True):
         for id in dict.fromkeys(ids):
             if id is not None:
@@ -88,7 +88,7 @@ def _duel(duel: LiveDuel, query_id: str | None, method: str) -> out.Duel:
 
 
 async def tell(request: Request) -> out.Receipt | out.Receipts:
-    """Tell the outcome of a duel, or of many; the response comes when all of it is durable."""
+    """Tell the outcome of one duel, or of a batch of duels. Outcomes are durable when you get the response."""
     body: Tell | list[Tell] = request.body
     service = request.service
     t = await service.tournament(request.path["name"])
@@ -107,20 +107,20 @@ def _tell_item(t: LocalTournament, item: Tell, index: int | None = None) -> Tell
         return duel, _OUTCOMES[item.outcome]
     at = "$" if index is None else f"$[{index}]"
     if duel is None:
-        raise Problem("bad-value", "expected a ticket or a duel", at=at)
+        raise Problem("bad-value", "send `ticket` or `duel`", at=at)
     if (item.outcome is None) == (item.clicks is None):
-        raise Problem("bad-value", "expected an outcome or clicks", at=at)
+        raise Problem("bad-value", "send either `outcome` or `clicks`", at=at)
     if item.shown is None:
-        raise Problem("bad-value", "expected shown, the page on which the clicks were", at=at)
+        raise Problem("bad-value", "`clicks` need `shown`, the page that was clicked", at=at)
     return duel, Clicks(tuple(item.clicks or ()), _page(t, item.shown, f"{at}.shown"))
 
 
 def _page(t: LocalTournament, shown: dict[str, Any], at: str) -> Interleaved:
-    """Read a page; it must have the tournament's interleaving method."""
+    """Read a page. The tournament's interleaving method must have made it."""
     try:
         page = read_page(shown)
     except (ValueError, TypeError, LookupError) as error:
-        raise Problem("bad-value", f"not a page: {error}"[:1000], at=at) from None
+        raise Problem("bad-value", f"invalid page: {error}"[:1000], at=at) from None
     if (error_text := _wrong_method(t, page)) is not None:
         raise Problem("bad-value", error_text, value=page.method, at=at)
     return page
@@ -135,7 +135,7 @@ def _wrong_method(t: LocalTournament, page: Interleaved) -> str | None:
 
 def _single_receipt(result: TellResult, body: Tell) -> out.Receipt:
     if result.status == Status.CONFLICT:
-        detail = f"the stored outcome {result.outcome} stays"
+        detail = f"the duel already has the outcome {result.outcome}, which stays stored"
         raise Problem("conflict", detail, outcome=result.outcome, value=body.outcome)
     if result.status == Status.UNKNOWN:
         raise Problem("unknown-duel", _UNKNOWN_DUEL, value=body.ticket or body.duel)
@@ -146,7 +146,7 @@ def _single_receipt(result: TellResult, body: Tell) -> out.Receipt:
 
 
 async def show(request: Request) -> out.ShowStatus | out.ShowStatuses:
-    """Report the page that a user saw for a duel, or the pages of many duels."""
+    """Report the page that a user saw for a duel, or a batch of pages."""
     body: Show | list[Show] = request.body
     t = await request.service.tournament(request.path["name"])
     if isinstance(body, Show):
@@ -162,7 +162,7 @@ async def show(request: Request) -> out.ShowStatus | out.ShowStatuses:
 def _show_item(t: LocalTournament, item: Show, at: str) -> tuple[str, Interleaved]:
     duel = item.ticket or item.duel
     if duel is None:
-        raise Problem("bad-value", "expected a ticket or a duel", at=at)
+        raise Problem("bad-value", "send `ticket` or `duel`", at=at)
     return duel, _page(t, item.shown, f"{at}.shown")
 
 
@@ -170,7 +170,7 @@ def _show_item(t: LocalTournament, item: Show, at: str) -> tuple[str, Interleave
 
 
 async def ingest(request: Request) -> out.Ingested:
-    """Report what users did, as events of User Behavior Insights (UBI) 1.3."""
+    """Report user actions as events of User Behavior Insights (UBI) 1.3."""
     service = request.service
     try:
         read = await service.in_thread(read_events, request.body)
@@ -182,7 +182,7 @@ async def ingest(request: Request) -> out.Ingested:
     request.charge(len(read))
     errors = {index: one for index, one in enumerate(read) if isinstance(one, str)}
     if len(errors) == len(read):
-        raise Problem("bad-value", errors[0][:1000] if errors else "expected an event")
+        raise Problem("bad-value", errors[0][:1000] if errors else "no events; send at least one")
     if not (request.key.may("ask") or request.key.may("tell")):
         errors |= {index: f"event {index + 1}: {_NO_PAGES}" for index, one in enumerate(read) if isinstance(one, Shown)}
     valid = {index: one for index, one in enumerate(read) if not isinstance(one, str) and index not in errors}
@@ -201,9 +201,9 @@ async def ingest(request: Request) -> out.Ingested:
 async def _observe(
     request: Request, t: LocalTournament, events: dict[int, Signal | Shown], *, only_known: bool
 ) -> tuple[dict[int, str], dict[int, str]]:
-    """Report events to a tournament; return statuses, and errors of pages by another method, both by index.
+    """Report events to a tournament. Return statuses, and errors of pages by another method, both by index.
 
-    With `only_known`, events whose query has no duel in this tournament are left out.
+    With `only_known`, skip events for queries without a duel in this tournament.
     """
     if only_known:
         known = await request.service.in_thread(t.known, [one.query_id for one in events.values()])
@@ -219,14 +219,14 @@ async def _observe(
 
 
 async def _tournaments(request: Request) -> list[LocalTournament]:
-    """Return the tournaments that events may belong to: the one in the query string, or all that are not stopped."""
+    """Return the tournaments that events may belong to: the one in the query string, or all except stopped ones."""
     service = request.service
     if (name := request.query.get("tournament")) is not None:
         return [await service.tournament(name)]
     found = await service.open_among(await service.in_thread(service.open_tournaments.names))
     running = [t for t in found if t.status != "stopped"]
     if not running:
-        raise Problem("unknown-tournament", "all tournaments are stopped")
+        raise Problem("unknown-tournament", "there is no tournament that runs or is paused; create one")
     return running
 
 
@@ -261,8 +261,10 @@ ROUTES = (
         bytes,
         problems=("unknown-tournament",),
         parameters=(
-            Parameter("tournament", "The tournament of the events; without it, all that have a duel of their query."),
-            Parameter("key", "An API key with no scope but ingest, for sendBeacon, which cannot send headers."),
+            Parameter(
+                "tournament", "The tournament of the events. Default: every tournament that has a duel for the query."
+            ),
+            Parameter("key", "An API key with only the scope ingest, for `sendBeacon`, which cannot send headers."),
         ),
         media_types=("application/json", "application/x-ndjson", "text/plain"),
     ),
