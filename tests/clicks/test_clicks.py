@@ -146,7 +146,7 @@ def test_other_models_as_specs(spec: str) -> None:
     [
         (lambda: CascadeModel([0.1, 1.1], [0, 0]), r"click\[1\] must be a probability from 0 to 1, got 1.1"),
         (lambda: CascadeModel([0.1], [float("nan")]), r"stop\[0\] must be a probability from 0 to 1, got nan"),
-        (lambda: CascadeModel([0.1], [0, 0]), "as many grades, got 1 and 2"),
+        (lambda: CascadeModel([0.1], [0, 0]), "click and stop must have the same length, got 1 and 2"),
         (lambda: CascadeModel([], []), "click needs at least one probability"),
         (lambda: CascadeModel([0.1], [0.1], stops="never"), "stops must be 'after_click' or 'anywhere', got 'never'"),
         (lambda: PositionBased([1, 2], [0.5]), r"examination\[1\]"),
@@ -154,16 +154,22 @@ def test_other_models_as_specs(spec: str) -> None:
         (lambda: clicks.navigational(grades=4), "grades must be 2, 3 or 5, got 4"),
         (
             lambda: clicks.navigational(grades=5).click([0, 5]),
-            "grade 5 at position 1: this user knows the grades 0 to 4",
+            "grade at position 1 must be a whole number from 0 to 4, got 5",
         ),
-        (lambda: clicks.navigational(grades=2).expected_clicks([-1]), "grade -1 at position 0"),
-        (lambda: clicks.navigational(grades=2).click([0.5]), "grade 0.5 at position 0"),  # type: ignore[list-item]
+        (
+            lambda: clicks.navigational(grades=2).expected_clicks([-1]),
+            "grade at position 0 must be a whole number from 0 to 1, got -1",
+        ),
+        (
+            lambda: clicks.navigational(grades=2).click([0.5]),  # type: ignore[list-item]
+            "grade at position 0 must be a whole number from 0 to 1, got 0.5",
+        ),
         (lambda: clicks.navigational().click([0], seed=-1), "seed must be a non-negative int, got -1"),
-        (lambda: clicks_from("nobody"), "unknown user 'nobody', expected one of perfect"),
-        (lambda: clicks_from("perfect(speed=3)"), "cannot make a user"),
+        (lambda: clicks_from("nobody"), "unknown click model 'nobody'; expected one of perfect"),
+        (lambda: clicks_from("perfect(speed=3)"), r"invalid click model 'perfect\(speed=3\)'"),
         (
             lambda: clicks_from("PositionBased(examination=[1.0], click=[0.5])", grades=5),
-            "knows 1 grades, expected at least 5",
+            "supports 1 grades, expected at least 5",
         ),
     ],
 )

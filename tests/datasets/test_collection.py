@@ -86,12 +86,12 @@ def test_select_narrows_the_tables_again() -> None:
 @pytest.mark.parametrize(
     ("asked", "error", "message"),
     [
-        ({"rankers": [3]}, IndexError, "there is no ranker 3 among 3"),
-        ({"queries": [-1]}, IndexError, "there is no query -1 among 2"),
-        ({"rankers": ["w"]}, ValueError, "there is no ranker 'w'"),
-        ({"rankers": []}, ValueError, "select at least one ranker"),
-        ({"queries": []}, ValueError, "select at least one query"),
-        ({"queries": ["a", 0]}, ValueError, "2 queries are named 'a'"),
+        ({"rankers": [3]}, IndexError, "ranker must be a number from 0 to 2, got 3"),
+        ({"queries": [-1]}, IndexError, "query must be a number from 0 to 1, got -1"),
+        ({"rankers": ["w"]}, ValueError, "unknown ranker 'w'; the collection has 3, such as 'x'"),
+        ({"rankers": []}, ValueError, "select needs at least one ranker, got none"),
+        ({"queries": []}, ValueError, "select needs at least one query, got none"),
+        ({"queries": ["a", 0]}, ValueError, "names of queries must be unique, got 'a' 2 times"),
     ],
 )
 def test_select_refuses(asked: dict[str, Any], error: type[Exception], message: str) -> None:
@@ -123,28 +123,28 @@ def test_copies_are_the_same_and_locked() -> None:
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"offsets": [0]}, "a collection has at least one query, got none"),
-        ({"offsets": []}, "offsets must be a row of whole numbers"),
+        ({"offsets": [0]}, "a collection must have at least one query, got none"),
+        ({"offsets": []}, "offsets must be a 1-d array of whole numbers"),
         ({"offsets": [1, 3, 5]}, "offsets must begin with 0, got 1"),
-        ({"offsets": [0, 0, 5]}, "query 0 has no document: offsets 0, then 0"),
-        ({"offsets": [0, 6, 5]}, "query 1 has no document: offsets 6, then 5"),
+        ({"offsets": [0, 0, 5]}, "offsets must increase: query 0 goes from 0 to 0"),
+        ({"offsets": [0, 6, 5]}, "offsets must increase: query 1 goes from 6 to 5"),
         ({"offsets": [0, 2.5, 5]}, "offsets must be whole numbers, got 2.5 at 1"),
-        ({"offsets": [0, 3, 6]}, "5 grades for 6 documents"),
-        ({"grades": [0, 1, 2, 3, 31]}, "document 4 has grade 31, expected 0 to 30"),
-        ({"grades": [0, 1, 2, -1, 0]}, "document 3 has grade -1, expected 0 to 30"),
+        ({"offsets": [0, 3, 6]}, "expected 6 grades, one per document, got 5"),
+        ({"grades": [0, 1, 2, 3, 31]}, "grade of document 4 must be from 0 to 30, got 31"),
+        ({"grades": [0, 1, 2, -1, 0]}, "grade of document 3 must be from 0 to 30, got -1"),
         ({"grades": [0, 1, 0.5, 0, 0]}, "grades must be whole numbers, got 0.5 at 2"),
         ({"grades": [0, 1, float("nan"), 0, 0]}, "grades must be whole numbers, got nan at 2"),
-        ({"grades": ["0"] * 5}, "grades must be a row of whole numbers"),
-        ({"queries": ("a",)}, "1 names for 2 queries"),
-        ({"queries": ("a", "a")}, "2 queries are named 'a'"),
+        ({"grades": ["0"] * 5}, "grades must be a 1-d array of whole numbers"),
+        ({"queries": ("a",)}, "expected 2 names of queries, got 1"),
+        ({"queries": ("a", "a")}, "names of queries must be unique, got 'a' 2 times"),
         ({"queries": (1, 2)}, "names of queries must be strings, got 1"),
-        ({"rankers": ()}, "a collection has at least one ranker, got none"),
-        ({"rankers": ("x", "y")}, "order has 15 places, expected 2 rankers x 5 documents"),
-        ({"start": [0] * 14}, "start has 14 places, expected 3 rankers x 5 documents"),
-        ({"start": [0] * 15}, "query 0, ranker 0: no ranking of the documents at place 2"),
+        ({"rankers": ()}, "a collection must have at least one ranker, got none"),
+        ({"rankers": ("x", "y")}, "order must have 2 rankers x 5 documents = 10 places, got 15"),
+        ({"start": [0] * 14}, "start must have 3 rankers x 5 documents = 15 places, got 14"),
+        ({"start": [0] * 15}, "query 0, ranker 0: order and start are not a ranking of the documents at place 2"),
         ({"order": [-1] * 15}, "order must be from 0 to 65535, got -1 to -1"),
         ({"order": [65_536] * 15}, "order must be from 0 to 65535"),
-        ({"order": [4] * 15}, "query 0, ranker 0: no ranking of the documents at place 0"),
+        ({"order": [4] * 15}, "query 0, ranker 0: order and start are not a ranking of the documents at place 0"),
     ],
 )
 def test_what_is_wrong_is_named(changed: dict[str, Any], message: str) -> None:
@@ -157,7 +157,7 @@ def test_scores_must_fit_and_be_numbers() -> None:
         Collection.from_scores([0, 0], [0, 2], [[1], [2], [3]])
     with pytest.raises(ValueError, match="query 0, document 1, ranker 0: the score is NaN"):
         Collection.from_scores([0, 0], [0, 2], [[1.0], [math.nan]])
-    with pytest.raises(IndexError, match="there is no query 2 among 2"):
+    with pytest.raises(IndexError, match="query must be a number from 0 to 1, got 2"):
         SMALL.ranking(2, 0)
 
 

@@ -122,10 +122,10 @@ def test_the_cache_knows_the_model(text: Path, tmp_path: Path) -> None:
     [
         ("", "expected a LightGBM text model or an XGBoost JSON model, got b''"),
         ("pickle", "expected a LightGBM text model or an XGBoost JSON model, got b'pickle'"),
-        ("{broken", "no XGBoost model: "),
-        ('{"learner": 1}', "no XGBoost model: "),
-        ("tree\nversion=v4\n", "no LightGBM model: the file breaks off, with no 'end of trees' in it"),
-        ("tree\nversion=v4\n\nend of trees\n", "no LightGBM model: "),
+        ("{broken", "not a valid XGBoost model: "),
+        ('{"learner": 1}', "not a valid XGBoost model: "),
+        ("tree\nversion=v4\n", "not a valid LightGBM model: truncated file: no line 'end of trees'"),
+        ("tree\nversion=v4\n\nend of trees\n", "not a valid LightGBM model: "),
     ],
 )
 def test_a_file_that_is_no_model_is_named(text: Path, tmp_path: Path, content: str, message: str) -> None:
@@ -145,7 +145,7 @@ def test_several_scores_per_document_are_no_order(text: Path, tmp_path: Path) ->
 
 
 def test_bad_arguments(text: Path, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="no models: give at least one file"):
+    with pytest.raises(ValueError, match="models must name at least one file, got an empty list"):
         load_letor(text, models=[])
     with pytest.raises(ValueError, match="first_feature must be 0 or 1, got 2"):
         load_letor(text, models=["x"], first_feature=2)
@@ -161,7 +161,8 @@ def test_a_missing_extra_says_how_to_get_it(
     train = trained_lightgbm if library == "lightgbm" else trained_xgboost
     train(FEATURES).save_model(f"{path}.json")
     monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(ImportError, match=rf"models as rankers need {library}: pip install 'rankduel\[models\]'"):
+    message = rf"models as rankers need {library}, which is not installed: pip install 'rankduel\[models\]'"
+    with pytest.raises(ImportError, match=message):
         load_letor(text, models=[f"{path}.json"])
 
 

@@ -89,12 +89,12 @@ def test_default_tieness_is_like_features() -> None:
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({"n_queries": 0}, "at least one of each, got n_queries=0"),
-        ({"n_rankers": 0}, "at least one of each"),
-        ({"n_documents": 0.5}, "at least one of each"),
-        ({"grades": 4}, "grades must be 2, 3, 5 or their frequencies, got 4"),
-        ({"grades": [0.5, 0.6]}, "frequencies must be non-negative, of sum 1"),
-        ({"grades": []}, "frequencies of 1 to 31 grades"),
+        ({"n_queries": 0}, "must be at least 1, got 0, 3 and"),
+        ({"n_rankers": 0}, "must be at least 1, got 2, 0 and"),
+        ({"n_documents": 0.5}, "must be at least 1, got 2, 3 and 0.5"),
+        ({"grades": 4}, "grades must be 2, 3, 5 or a list of frequencies, got 4"),
+        ({"grades": [0.5, 0.6]}, "frequencies in grades must be non-negative and sum to 1"),
+        ({"grades": []}, "grades must have 1 to 31 frequencies"),
         ({"quality": [0.5]}, "quality must be 3 numbers from 0 to 1"),
         ({"quality": [0.5, 0.5, 1.5]}, "quality must be 3 numbers from 0 to 1"),
         ({"tieness": [0.5, 0.5, float("nan")]}, "tieness must be 3 numbers from 0 to 1"),

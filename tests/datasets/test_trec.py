@@ -73,13 +73,13 @@ def test_gzip_blank_lines_and_windows(tmp_path: Path) -> None:
         ("\nq1 Q0 a 1 high t\n", QRELS, "run.txt:2: expected a finite score, got 'high'"),
         ("q1 Q0 a 1 nan t\n", QRELS, "run.txt:1: expected a finite score, got 'nan'"),
         ("q1 Q0 a 1 -inf t\n", QRELS, "run.txt:1: expected a finite score, got '-inf'"),
-        ("q1 Q0 a 1 1 t\nq1 Q0 a 2 0 t\n", QRELS, "run.txt:2: document 'a' again for query 'q1'"),
-        ("\n", QRELS, "run.txt: nothing was retrieved in it"),
+        ("q1 Q0 a 1 1 t\nq1 Q0 a 2 0 t\n", QRELS, "run.txt:2: document 'a' is listed twice for query 'q1'"),
+        ("\n", QRELS, "run.txt: the run is empty"),
         ("q1 Q0 a 1 1 t\n", "q1 0 a\n", "qrels.txt:1: expected qid 0 docno grade, got 3 words"),
         ("q1 Q0 a 1 1 t\n", "q1 0 a 1.5\n", "qrels.txt:1: expected a whole grade up to 30, got '1.5'"),
         ("q1 Q0 a 1 1 t\n", "q1 0 a 31\n", "qrels.txt:1: expected a whole grade up to 30, got '31'"),
-        ("q1 Q0 a 1 1 t\n", "q1 0 a 1\nq1 0 a 1\n", "qrels.txt:2: document 'a' is judged again for query 'q1'"),
-        ("q1 Q0 a 1 1 t\n", "", "qrels.txt: no judgements in it"),
+        ("q1 Q0 a 1 1 t\n", "q1 0 a 1\nq1 0 a 1\n", "qrels.txt:2: document 'a' is judged twice for query 'q1'"),
+        ("q1 Q0 a 1 1 t\n", "", "qrels.txt: no judgements; expected lines of qid 0 docno grade"),
     ],
 )
 def test_the_place_of_a_fault_is_named(tmp_path: Path, run: str, qrels: str, message: str) -> None:
@@ -90,7 +90,7 @@ def test_the_place_of_a_fault_is_named(tmp_path: Path, run: str, qrels: str, mes
 
 def test_what_else_cannot_be(tmp_path: Path) -> None:
     run, qrels = write(tmp_path, run=lines("t", ("q", "a", 1)), qrels=QRELS)
-    with pytest.raises(ValueError, match="no runs to load"):
+    with pytest.raises(ValueError, match="runs must name at least one file, got an empty list"):
         load_trec([], qrels)
     with pytest.raises(ValueError, match="depth must be at least 1, got 0"):
         load_trec([run], qrels, depth=0)

@@ -69,7 +69,7 @@ def test_one_empty_ranking(method: Interleaving) -> None:
         (["a"], ["b"], 10, -1, ValueError, "seed must be a non-negative int, got -1"),
         (["a"], ["b"], 10, "x", ValueError, "got 'x'"),
         (["a"], ["b"], 10, np.arange(2), ValueError, "seed must be"),
-        (["a", "b", "a"], ["b"], 10, 1, ValueError, "document 'a' stands twice"),
+        (["a", "b", "a"], ["b"], 10, 1, ValueError, "document 'a' occurs twice"),
         ({"a", "b"}, ["b"], 10, 1, TypeError, "first must be a sequence of documents, best first, got set"),
         (["a"], 5, 10, 1, TypeError, "second must be a sequence"),
         ([["a"]], ["b"], 10, 1, TypeError, "unhashable"),

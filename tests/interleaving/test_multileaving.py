@@ -308,7 +308,7 @@ def test_bad_rankings(name: str) -> None:
     method = MULTILEAVINGS[name]()
     with pytest.raises(ValueError, match="at least one ranking, got none"):
         method.multileave([])
-    with pytest.raises(ValueError, match="document 'a' stands twice in ranking 1"):
+    with pytest.raises(ValueError, match="document 'a' occurs twice in ranking 1"):
         method.multileave(["abc", "aba"])
     for k in (0, -1, 2.5, True, None, 2**40):
         with pytest.raises(ValueError, match="k must be a whole number"):

@@ -254,7 +254,7 @@ def test_what_is_refused() -> None:
             SearchWorld(COLLECTION, k=k)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="ties must be one of consistent, redraw, file, got 'random'"):
         SearchWorld(COLLECTION, ties="random")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="unknown user 'navigator'"):
+    with pytest.raises(ValueError, match="unknown click model 'navigator'"):
         SearchWorld(COLLECTION, clicks="navigator")
     with pytest.raises(ValueError, match="unknown interleaving 'sosm'"):
         SearchWorld(COLLECTION, interleaving="sosm")

@@ -2,7 +2,7 @@ from numpy.random cimport bitgen_t
 
 cdef enum look_t:
     CLICKED = 1  # bits: the document was clicked
-    LEFT = 2  # the user does not look further
+    LEFT = 2  # the user left
 
 
 cdef class ClickModel:

@@ -1,4 +1,4 @@
-"""`ClickModel`: the interface of simulated users, who examine one document after the other, click and leave."""
+"""`ClickModel`: the interface of simulated users that examine one document after the other, click and leave."""
 
 from math import fsum
 
@@ -8,7 +8,7 @@ from rankduel.randomness import fresh_seed
 
 
 cdef class ClickModel:
-    """A user who looks at a list from the top. What they see of a document is its grade: 0 is not relevant.
+    """A simulated user that reads a list from the top and judges documents by grade. Grade 0 is not relevant.
 
     >>> from rankduel.clicks import perfect
     >>> perfect(grades=5).click([0, 4, 0, 4])
@@ -16,21 +16,21 @@ cdef class ClickModel:
     """
 
     cdef int look(self, bitgen_t *rng, int position, int grade) noexcept nogil:
-        """Look at the document at a position, from 0: bits of `look_t`. Not asked again once the user has left."""
+        """Examine the document at a position, from 0. Returns bits of `look_t`. Not called after the user left."""
         return LEFT
 
     cdef double click_chance(self, int grade):
-        """P(click | the user looks at a document of this grade)."""
+        """P(click | the user examines a document of this grade)."""
         return 0
 
     cdef double stay_chance(self, int position, int grade):
-        """P(the user looks further | the user looks at this document)."""
+        """P(the user goes on | the user examines this document)."""
         return 1
 
     def click(self, grades, seed=None):
-        """The positions, from 0, that this user clicks on a list whose documents have these grades.
+        """Draw the clicks on a list of documents with these grades. Returns the clicked positions, from 0.
 
-        `examination` and `expected_clicks` say what to expect, exactly.
+        `examination` and `expected_clicks` compute the exact probabilities and expected values.
         """
         cdef small_t stream
         cdef int position, answer
@@ -45,7 +45,7 @@ cdef class ClickModel:
         return clicked
 
     def examination(self, grades):
-        """The chance that the user gets to look at each position of such a list."""
+        """Probability that the user examines each position of a list with these grades."""
         cdef list chances = []
         cdef double chance = 1
         for position, grade in enumerate(self.known(grades)):
@@ -54,17 +54,17 @@ cdef class ClickModel:
         return chances
 
     def expected_clicks(self, grades):
-        """How many clicks such a list gets on average."""
+        """Expected number of clicks on a list with these grades."""
         return fsum(
             chance * self.click_chance(grade) for chance, grade in zip(self.examination(grades), self.known(grades))
         )
 
     cdef list known(self, object grades):
-        """The grades of a list, if the model knows them all."""
+        """Return the grades as a list. ValueError if the model does not support one of them."""
         cdef list known = list(grades)
         for position, grade in enumerate(known):
             if isinstance(grade, bool) or not hasattr(grade, "__index__") or not 0 <= grade < self.n_grades:
                 raise ValueError(
-                    f"grade {grade!r} at position {position}: this user knows the grades 0 to {self.n_grades - 1}"
+                    f"grade at position {position} must be a whole number from 0 to {self.n_grades - 1}, got {grade!r}"
                 )
         return known

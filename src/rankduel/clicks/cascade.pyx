@@ -1,4 +1,4 @@
-"""Cascade click model: users read from the top down and leave when satisfied."""
+"""Cascade click model: users read a list from the top down and leave when they are satisfied."""
 
 from libc.stdlib cimport free, malloc
 
@@ -16,11 +16,11 @@ cdef struct grade_t:
 
 
 cdef class CascadeModel(ClickModel):
-    """The cascade user: clicks a document of grade g with probability click[g], and may then have seen enough.
+    """Cascade click model: the user clicks a document of grade g with probability click[g], and may then leave.
 
-    With stops="after_click" the user leaves with probability stop[g] after a click, and goes on otherwise: the
-    dependent click model (Guo, Liu, Wang 2009) with satisfaction by grade. With stops="anywhere" the user leaves with
-    that probability at every document, clicked or not, as some simulators have it; there are far fewer clicks then.
+    With stops="after_click", the user leaves after a click with probability stop[g]. This is the dependent click model
+    (Guo, Liu, Wang 2009) with satisfaction by grade. With stops="anywhere", the user leaves with this probability at
+    every document, clicked or not, as in some simulators. Then there are far fewer clicks.
 
     >>> from rankduel.clicks import CascadeModel
     >>> user = CascadeModel(click=[0.0, 1.0], stop=[0.0, 0.5])
@@ -38,7 +38,7 @@ cdef class CascadeModel(ClickModel):
     def __init__(self, click, stop, stops="after_click"):
         self.clicks, self.stop, self.stops = probabilities("click", click), probabilities("stop", stop), stops
         if len(self.clicks) != len(self.stop):
-            raise ValueError(f"click and stop need as many grades, got {len(self.clicks)} and {len(self.stop)}")
+            raise ValueError(f"click and stop must have the same length, got {len(self.clicks)} and {len(self.stop)}")
         if stops not in ("after_click", "anywhere"):
             raise ValueError(f"stops must be 'after_click' or 'anywhere', got {stops!r}")
         self.n_grades = len(self.clicks)
@@ -61,7 +61,7 @@ cdef class CascadeModel(ClickModel):
 
     cdef int look(self, bitgen_t *rng, int position, int grade) noexcept nogil:
         cdef const grade_t *chances = &self.table[grade]
-        cdef double u = uniform(rng)  # one number answers both questions
+        cdef double u = uniform(rng)  # one draw decides both click and leave
         if u < chances.click:
             return CLICKED | LEFT if u < chances.satisfied else CLICKED
         return LEFT if u < chances.over else 0

@@ -12,9 +12,10 @@ from rankduel.clicks.tables import probabilities
 
 
 cdef class PositionBased(ClickModel):
-    """The position-based user: looks at position i with probability examination[i], and clicks grade g with click[g].
+    """Position-based click model: the user examines position i with probability examination[i], and clicks an examined
+    document of grade g with probability click[g].
 
-    Positions are independent of each other (Craswell et al. 2008); those beyond the table are not looked at.
+    Positions are independent of each other (Craswell et al. 2008). Positions beyond the table are never examined.
 
     >>> from rankduel.clicks import PositionBased
     >>> user = PositionBased(examination=[1.0, 0.5], click=[0.0, 1.0])
@@ -54,7 +55,7 @@ cdef class PositionBased(ClickModel):
         return CLICKED if uniform(rng) < self.by_position[position] * self.by_grade[grade] else 0
 
     def examination(self, grades):
-        """The chance that the user looks at each position of such a list."""
+        """Probability that the user examines each position of a list with these grades."""
         return [self.by_position[position] if position < self.n_positions else 0.0 for position, _ in enumerate(grades)]
 
     cdef double click_chance(self, int grade):
@@ -62,7 +63,7 @@ cdef class PositionBased(ClickModel):
 
 
 cdef class RandomUser(ClickModel):
-    """Clicks every document with probability p, whatever it is: the user of tests for bias.
+    """Random clicks for tests of bias: the user clicks every document with probability p.
 
     >>> from rankduel.clicks import RandomUser
     >>> RandomUser(0.25).expected_clicks([4, 0])

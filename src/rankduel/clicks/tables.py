@@ -1,4 +1,4 @@
-"""Tables of probabilities, checked; and those of the literature's users."""
+"""Validation of the probabilities that a click model is made of."""
 
 from collections.abc import Iterable
 from numbers import Real
@@ -7,7 +7,7 @@ __all__ = ["probabilities"]
 
 
 def probabilities(name: str, values: Iterable[float]) -> tuple[float, ...]:
-    """Some probabilities, at least one.
+    """Return the values as a tuple of floats. ValueError if one is not a probability, or if there are none.
 
     >>> probabilities("click", [0, 0.5])
     (0.0, 0.5)

@@ -1,4 +1,4 @@
-"""The users of the literature, by name: what each clicks and when it has seen enough, for 2, 3 or 5 grades."""
+"""Standard click models of the literature, by name: click and stop probabilities for 2, 3 or 5 grades."""
 
 from collections.abc import Callable
 
@@ -37,13 +37,13 @@ RANDOM: dict[int, Table] = {n: ([0.5] * n, [0] * n) for n in (2, 3, 5)}
 
 def _user(tables: dict[int, Table], grades: int, stops: str) -> CascadeModel:
     if isinstance(grades, bool) or grades not in tables:
-        raise ValueError(f"grades must be 2, 3 or 5, got {grades!r}; CascadeModel takes a table of your own")
+        raise ValueError(f"grades must be 2, 3 or 5, got {grades!r}; for other grades, make a CascadeModel of your own")
     click, stop = tables[grades]
     return CascadeModel(click, stop, stops=stops)
 
 
 def perfect(grades: int = 5, stops: str = "after_click") -> CascadeModel:
-    """Reads everything, and clicks the more the better a document is.
+    """Reads the whole list. A better document is more likely to be clicked.
 
     >>> perfect(grades=3)
     CascadeModel(click=[0.0, 0.5, 1.0], stop=[0.0, 0.0, 0.0], stops='after_click')
@@ -52,7 +52,7 @@ def perfect(grades: int = 5, stops: str = "after_click") -> CascadeModel:
 
 
 def navigational(grades: int = 5, stops: str = "after_click") -> CascadeModel:
-    """Looks for one good document, and leaves when it is found.
+    """Looks for one good document, and leaves after finding it.
 
     >>> round(navigational(grades=5).expected_clicks([4] * 10), 3)
     1.111
@@ -61,7 +61,7 @@ def navigational(grades: int = 5, stops: str = "after_click") -> CascadeModel:
 
 
 def informational(grades: int = 5, stops: str = "after_click") -> CascadeModel:
-    """Collects many documents, also some that are not relevant.
+    """Collects many documents, and also clicks some that are not relevant.
 
     >>> round(informational(grades=5).expected_clicks([0] * 10), 3)
     3.352
@@ -70,7 +70,7 @@ def informational(grades: int = 5, stops: str = "after_click") -> CascadeModel:
 
 
 def almost_random(grades: int = 5, stops: str = "after_click") -> CascadeModel:
-    """Hardly prefers relevant documents.
+    """Clicks almost independently of relevance, and leaves after a click with probability 0.5.
 
     >>> almost_random(grades=2)
     CascadeModel(click=[0.4, 0.6], stop=[0.5, 0.5], stops='after_click')
@@ -79,7 +79,7 @@ def almost_random(grades: int = 5, stops: str = "after_click") -> CascadeModel:
 
 
 def random(grades: int = 5, stops: str = "after_click") -> CascadeModel:
-    """Clicks half of everything.
+    """Clicks every document with probability 0.5, and reads the whole list.
 
     >>> random(grades=2).expected_clicks([0, 1])
     1.0
@@ -102,7 +102,9 @@ MODELS: dict[str, Callable[..., ClickModel]] = {
 
 
 def clicks_from(spec: str, grades: int = 5) -> ClickModel:
-    """The user of a spec as people type it, for documents of so many grades: a name of `CLICKS`, or a model's `repr`.
+    """Parse the spec of a click model: a name of `CLICKS`, or the `repr` of a model.
+
+    `grades` is the number of grades of the documents.
 
     >>> clicks_from("navigational(stops='anywhere')", grades=2)
     CascadeModel(click=[0.05, 0.95], stop=[0.2, 0.9], stops='anywhere')
@@ -111,11 +113,11 @@ def clicks_from(spec: str, grades: int = 5) -> ClickModel:
     """
     name, options = parse(spec)
     if name not in CLICKS and name not in MODELS:
-        raise ValueError(f"unknown user {name!r}, expected one of {', '.join([*CLICKS, *MODELS])}")
+        raise ValueError(f"unknown click model {name!r}; expected one of {', '.join([*CLICKS, *MODELS])}")
     try:
         user = CLICKS[name](**{"grades": grades, **options}) if name in CLICKS else MODELS[name](**options)
     except TypeError as error:
-        raise ValueError(f"cannot make a user of {spec!r}: {error}") from None
+        raise ValueError(f"invalid click model {spec!r}: {error}") from None
     if user.n_grades < grades:
-        raise ValueError(f"{spec} knows {user.n_grades} grades, expected at least {grades}")
+        raise ValueError(f"click model {spec!r} supports {user.n_grades} grades, expected at least {grades}")
     return user

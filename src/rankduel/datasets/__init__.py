@@ -1,4 +1,4 @@
-"""Collections of queries, graded documents and rankers, from LETOR and TREC files or synthetic."""
+"""Collections of queries, graded documents and rankers: load LETOR and TREC files, or generate one."""
 
 from rankduel.datasets.collection import Collection
 from rankduel.datasets.letor import load_letor

@@ -1,7 +1,7 @@
-"""Collections on disk, ready to be mapped into memory: the second load of a large file takes seconds.
+"""Disk cache of collections. Entries are mapped into memory, so that the second load of a large file is fast.
 
-An entry is one file: a line that names the schema, a line of JSON, and the arrays, each at a multiple of 64 bytes. It
-appears under its name when it is complete. The fingerprint of the collection stands in it, so that damage is noticed.
+An entry is one file: a line with the schema, a line of JSON, and the arrays, each aligned to 64 bytes. It is written to
+a draft and renamed when it is complete. The JSON includes the fingerprint of the collection, which detects damage.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ from rankduel.datasets.collection import Collection
 
 __all__ = ["digest_of", "entry_path", "read", "write"]
 
-SCHEMA = 1  # one more when what a reader makes of a file changes, or the layout below
+SCHEMA = 1  # increase it when the layout of entries changes, or the collection that is read from a file
 
 _FIRST = f"rankduel collection {SCHEMA}\n".encode()
 _ARRAYS = ("offsets", "grades", "order", "start")
@@ -28,9 +28,9 @@ _SECONDS_PER_DAY = 86_400
 
 
 def entry_path(cache: bool | str | os.PathLike[str], content: object) -> Path | None:
-    """Where the collection made from this content is kept: below `cache`, or $RANKDUEL_CACHE, or ~/.cache/rankduel.
+    """Path of the cache entry for this content, in the folder `cache`, $RANKDUEL_CACHE or ~/.cache/rankduel.
 
-    None if no folder is to be used: the cache is off, or there is no home.
+    None if the cache is off, or if there is no home folder.
     """
     if cache is False:
         return None
@@ -46,13 +46,13 @@ def entry_path(cache: bool | str | os.PathLike[str], content: object) -> Path | 
 
 
 def digest_of(path: Path) -> str:
-    """The sha256 of a file's bytes."""
+    """SHA-256 of the bytes of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def read(path: Path) -> Collection | None:
-    """The collection of an entry, its tables mapped into memory; None if it is missing or damaged."""
+    """Read an entry, with its tables mapped into memory. None if it is missing or damaged."""
     try:
         with path.open("rb") as file:
             if file.readline(len(_FIRST)) != _FIRST:
@@ -72,7 +72,7 @@ def read(path: Path) -> Collection | None:
 
 
 def write(path: Path, collection: Collection) -> None:
-    """Keep a collection, whole or not at all. Where it cannot be kept (a read-only folder, a full disk), it is not."""
+    """Write an entry atomically. Do nothing if it cannot be written (read-only folder, full disk)."""
     header = {
         "queries": collection.queries,
         "rankers": collection.rankers,
@@ -105,7 +105,7 @@ def _aligned(place: int) -> int:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove the drafts of processes that were killed: nobody takes a day to write one."""
+    """Remove drafts that are older than a day: their processes were killed."""
     for draft in folder.glob(".*.collection.*"):
         with suppress(OSError):
             if time.time() - draft.stat().st_mtime > _SECONDS_PER_DAY:

@@ -1,6 +1,6 @@
-# A decimal number to the nearest double, as float() reads it, without its price: Eisel and Lemire's method (Lemire 2021,
-# "Number parsing at a gigabyte per second"). digits * 10^exponent is one or two products with a power of five that is
-# known to 128 bits; where those bits do not settle the rounding, the answer is no.
+# Convert a decimal number to the nearest double, with the same result as float() in much less time. The method is by
+# Eisel and Lemire (Lemire 2021, "Number parsing at a gigabyte per second"): digits * 10^exponent is one or two products
+# with a power of five that is known to 128 bits. If these bits do not decide the rounding, the caller must use float().
 
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
@@ -27,8 +27,9 @@ cdef struct power_t:  # five to some power, shifted so that its highest bit is s
 
 
 cdef inline bint nearest(uint64_t digits, int exponent, const power_t *fives, double *value) noexcept nogil:
-    """value = digits * 10^exponent for digits > 0, correctly rounded; False if that takes more care. `fives` begins at
-    MIN_EXPONENT.
+    """Compute value = digits * 10^exponent, correctly rounded, for digits > 0. False if the rounding is not decided.
+
+    `fives` begins at MIN_EXPONENT.
     """
     cdef uint64_t high, low, more, unused, mantissa
     cdef int64_t binary
@@ -38,19 +39,19 @@ cdef inline bint nearest(uint64_t digits, int exponent, const power_t *fives, do
     shift = leading_zeros(digits)
     digits <<= shift
     high = multiply(digits, fives[exponent - MIN_EXPONENT].high, &low)
-    if high & 0x1FF == 0x1FF:  # the bits below could carry into those that count
+    if high & 0x1FF == 0x1FF:  # the lower bits could carry into the higher bits
         more = multiply(digits, fives[exponent - MIN_EXPONENT].low, &unused)
         low += more
         high += low < more
         if low == 0xFFFFFFFFFFFFFFFFull and not -27 <= exponent <= 55:
             return False
     top = high >> 63
-    mantissa = high >> (top + 9)  # 53 bits and one to round by
-    binary = ((217706 * <int64_t>exponent) >> 16) + 1086 + top - shift  # 217706 / 2^16 = log2(10), nearly
+    mantissa = high >> (top + 9)  # 53 bits, and one for rounding
+    binary = ((217706 * <int64_t>exponent) >> 16) + 1086 + top - shift  # 217706 / 2^16 is about log2(10)
     if binary <= 0:
         return False  # subnormal
     if low <= 1 and -4 <= exponent <= 23 and mantissa & 3 == 1 and mantissa << (top + 9) == high:
-        mantissa -= 1  # exactly half way: to even
+        mantissa -= 1  # exactly half-way: round to even
     mantissa = (mantissa + (mantissa & 1)) >> 1
     if mantissa >> 53:
         mantissa >>= 1

@@ -1,4 +1,4 @@
-"""Text files, gzipped or not, in chunks of whole lines."""
+"""Read text files, gzipped or not, in chunks of whole lines."""
 
 import gzip
 import zlib
@@ -10,13 +10,13 @@ from rankduel.errors import DatasetError
 __all__ = ["portions", "words"]
 
 _BYTES_PER_CHUNK = 1 << 20
-_MARK = b"\xef\xbb\xbf"  # some editors begin UTF-8 with it
+_MARK = b"\xef\xbb\xbf"  # byte order mark that some editors write before UTF-8
 
 
 def portions(path: Path, watch: Callable[[int], object] = lambda _: None) -> Iterator[bytes]:
-    """Whole lines, about a megabyte at a time, each ending in a newline. Gzip is told by content, not by name.
+    """Yield whole lines, about a megabyte at a time, each with a newline. Gzip is recognised by content, not by name.
 
-    `watch` is told how many bytes of the file were read.
+    `watch` is called with the number of bytes read so far.
     """
     if not path.exists():
         raise FileNotFoundError(f"no such file: {path}")
@@ -35,13 +35,13 @@ def portions(path: Path, watch: Callable[[int], object] = lambda _: None) -> Ite
                 if end:
                     yield portion[:end]
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise DatasetError(f"{path}: a truncated or damaged gzip file ({error})") from error
+            raise DatasetError(f"{path}: truncated or damaged gzip file: {error}") from error
         if rest:
             yield rest + b"\n"
 
 
 def words(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """The words of every line that has any, with the number of the line, from 1."""
+    """Yield the number, from 1, and the words of every line that is not blank."""
     number = 0
     for portion in portions(path):
         for line in portion.decode("utf-8", "backslashreplace").split("\n")[:-1]:

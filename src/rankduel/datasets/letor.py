@@ -1,4 +1,4 @@
-"""`load_letor`: learning-to-rank files as they are distributed. Every feature is a ranker, or every model is."""
+"""`load_letor`: read learning-to-rank files (LETOR, SVMlight). Features or trained models are the rankers."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -26,7 +26,7 @@ _PARTS = {
     "vali": ("vali", "valid", "validation", "validationset"),
     "test": ("test", "testset"),
 }
-_SCORES_PER_BATCH = 1 << 20  # held in memory before they are ranked
+_SCORES_PER_BATCH = 1 << 20  # rank the documents that were read when their scores exceed this number
 
 
 def load_letor(
@@ -40,18 +40,20 @@ def load_letor(
 ) -> Collection:
     r"""Read LETOR or SVMlight text, `grade qid:Q 1:v 2:v ... # comment`, gzipped or not.
 
-    path: a file; the folder of a fold; or several of either, read one after the other.
-    part: of a folder: "train", "vali", "test" or "all"; or the beginning of a file's name, such as "set1.train".
-    models: files of trained models (LightGBM text, XGBoost JSON or UBJSON), which then are the rankers. Without them
-        every feature is one, the highest value first; also those that are constant.
-    first_feature: the feature that the models know as their first: 1, or 0 if a model was trained on the text file by
-        LightGBM's or XGBoost's own reader, for which column 0 exists and is empty.
-    cache: keep the tables on disk, by the content of the files, and map them into memory the next time. True:
-        $RANKDUEL_CACHE or ~/.cache/rankduel; or a folder; False: never. A folder that cannot be written is no error.
-    watch: called with the bytes read so far, and all bytes.
+    path: a file, the folder of a fold, or a list of files and folders.
+    part: the file to read from a folder: "train", "vali", "test", "all", or the beginning of a file name, such as
+        "set1.train".
+    models: files of trained models (LightGBM text, XGBoost JSON or UBJSON) that are the rankers. By default, every
+        feature is a ranker, even a constant one. It puts the highest value first.
+    first_feature: the number of the feature in column 0 of the models: 1, or 0 if a model was trained on the text file
+        by the reader of LightGBM or XGBoost. Then column 0 exists and is empty.
+    cache: cache the tables on disk, with a hash of the files as key, and map them into memory the next time. True uses
+        the folder $RANKDUEL_CACHE or ~/.cache/rankduel. Pass a path for another folder, or False to disable the cache.
+        If the folder is not writable, nothing is cached.
+    watch: a function that is called with the number of bytes read so far and in total.
 
-    The lines of a query follow each other; the same qid in another file is another query, and named after its file too.
-    A feature that a line does not have is 0. Whatever is wrong with a file is a DatasetError that names the place.
+    The lines of a query must be consecutive. The same qid in another file is another query, and its name includes the
+    file name. A missing feature is 0. An invalid file raises DatasetError with the file and line.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -96,8 +98,8 @@ def _read(files: Sequence[Path], models: Sequence[Model] | None, watch: Watch | 
             for name, line in zip(names, begins, strict=True):
                 if name in lines:
                     raise DatasetError(
-                        f"{file}:{line}: query {name!r} again, which began at line {lines[name]}: "
-                        "the lines of a query must follow each other"
+                        f"{file}:{line}: query {name!r} already began at line {lines[name]}; "
+                        "the lines of a query must be consecutive"
                     )
                 lines[name] = line
                 queries[_new_name(name, file, queries)] = None
@@ -115,9 +117,9 @@ def _read(files: Sequence[Path], models: Sequence[Model] | None, watch: Watch | 
         rank()
         done += file.stat().st_size
     if not queries:
-        raise DatasetError(f"{', '.join(map(str, files))}: no queries in it")
+        raise DatasetError(f"{', '.join(map(str, files))}: no queries; expected lines of grade qid:Q feature:value")
     if not tables.n_rankers:
-        raise DatasetError(f"{', '.join(map(str, files))}: no features in it")
+        raise DatasetError(f"{', '.join(map(str, files))}: no features; expected lines of grade qid:Q feature:value")
     features = (f"feature {number + 1}" for number in range(tables.n_rankers))
     rankers = tuple(features if models is None else (model.name for model in models))
     offsets, order, start = tables.finished()
@@ -125,22 +127,22 @@ def _read(files: Sequence[Path], models: Sequence[Model] | None, watch: Watch | 
 
 
 def _new_name(name: str, file: Path, taken: dict[str, None]) -> str:
-    """The query's name, behind that of its file where another file has such a query too."""
+    """Name a query. If another file has a query of this name, prefix the name of the file."""
     for candidate in (name, f"{file.name}:{name}", f"{file}:{name}"):
         if candidate not in taken:
             return candidate
-    raise DatasetError(f"{file} is to be read twice")
+    raise DatasetError(f"{file} is listed twice; list each file once")
 
 
 def _files(path: Pathish | Sequence[Pathish], part: str) -> list[Path]:
     paths = [Path(path)] if isinstance(path, str | PathLike) else [Path(one) for one in path]
     if not paths:
-        raise ValueError("no files to load")
+        raise ValueError("path must name at least one file or folder, got an empty list")
     return [file for one in paths for file in (_of_folder(one, part) if one.is_dir() else [one])]
 
 
 def _of_folder(folder: Path, part: str) -> list[Path]:
-    """The files of a part, as those who distribute them call them: train.txt, set1.train.txt, vali.txt.gz ..."""
+    """Find the files of a part by their usual names, such as train.txt, set1.train.txt or vali.txt.gz."""
     here = sorted(file.name for file in folder.iterdir())
     found = []
     for one in _PARTS if part == "all" else [part]:
@@ -148,10 +150,10 @@ def _of_folder(folder: Path, part: str) -> list[Path]:
         pattern = re.compile(rf"(.*[._-])?({stems})(\.txt|\.dat)?(\.gz)?", re.IGNORECASE)
         named = [name for name in here if pattern.fullmatch(name)]
         if len(named) > 1:
-            raise DatasetError(f"{folder}: which {one} is meant? {', '.join(named)}")
+            raise DatasetError(f"{folder}: part {one!r} matches {', '.join(named)}; pass one of these names as part")
         found += named
     if not found:
-        raise DatasetError(f"{folder}: no file for part {part!r} among {', '.join(here[:20]) or 'nothing'}")
+        raise DatasetError(f"{folder}: no file for part {part!r}; files: {', '.join(here[:20]) or 'none'}")
     return [folder / name for name in found]
 
 
@@ -162,7 +164,7 @@ def _state(file: Path) -> tuple[int, int]:
 
 
 def _content(files: Sequence[Path], models: Sequence[Pathish] | None, first_feature: int) -> object:
-    """All that decides what becomes of the files: their bytes, and their names where these may tell queries apart."""
+    """Everything that determines the collection: the bytes of the files, and their names if these may name queries."""
     names = [str(file) for file in files] if len(files) > 1 else []
     known = None if models is None else [(Path(model).name, disk.digest_of(Path(model))) for model in models]
     return ["letor", [disk.digest_of(file) for file in files], names, known, first_feature]

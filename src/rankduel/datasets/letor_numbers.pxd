@@ -1,4 +1,4 @@
-# Words and numbers of LETOR text. Every text ends with a newline, at which each loop stops.
+# Parse words and numbers of LETOR text. Every text ends with a newline, which ends each loop.
 
 from libc.stdint cimport uint8_t
 

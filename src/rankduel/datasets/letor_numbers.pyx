@@ -1,4 +1,4 @@
-"""Parse decimal numbers of LETOR files in C, to the same double that `float` gives."""
+"""Parse decimal numbers of LETOR files in C. The result is the same double as from `float`."""
 
 from libc.stdint cimport int64_t, uint64_t
 
@@ -8,7 +8,7 @@ cdef power_t FIVES[MAX_EXPONENT - MIN_EXPONENT + 1]
 
 
 def _five(exponent):
-    """The first 128 bits of 5^exponent. From 5^-27 to 5^-1, whose product with 64 bits may be exact, rounded up."""
+    """The first 128 bits of 5^exponent. 5^-27 to 5^-1 are rounded up: their product with 64 bits may be exact."""
     five = 5 ** abs(exponent)
     if -27 <= exponent < 0:
         return (1 << (five.bit_length() + 127)) // five + 1
@@ -21,7 +21,7 @@ for _exponent in range(MIN_EXPONENT, MAX_EXPONENT + 1):
 
 
 cdef const char *read_number(const char *c, double *value) noexcept nogil:
-    """Behind the number that begins here; NULL if there is none, or it does not end where a word ends."""
+    """Read a number, and return the position after it. NULL if this word is not a number."""
     cdef const char *begin = c
     cdef const char *point
     cdef const char *digit
@@ -44,7 +44,7 @@ cdef const char *read_number(const char *c, double *value) noexcept nogil:
         exponent = point - c
         count -= exponent
     if count == 0:
-        return read_by_float(begin, value)  # a word: inf or nan
+        return read_by_float(begin, value)  # may be inf or nan
     if c[0] == 101 or c[0] == 69:  # e or E
         c += 1
         below = c[0] == 45
@@ -59,7 +59,7 @@ cdef const char *read_number(const char *c, double *value) noexcept nogil:
         exponent += -power if below else power
     if not is_end(c[0]):
         return NULL
-    if count > 19:  # more than digits holds
+    if count > 19:  # `digits` may have overflowed
         return read_by_float(begin, value)
     if digits == 0 or exponent == 0 and digits <= 1ull << 53:
         value[0] = <double>digits
@@ -71,7 +71,7 @@ cdef const char *read_number(const char *c, double *value) noexcept nogil:
 
 
 cdef const char *read_by_float(const char *begin, double *value) noexcept nogil:
-    """By float() itself: very long numbers, very large or small ones, inf and nan."""
+    """Read with float(): very long, very large and very small numbers, inf and nan."""
     cdef const char *c = begin
     while not is_end(c[0]):
         c += 1
@@ -81,11 +81,11 @@ cdef const char *read_by_float(const char *begin, double *value) noexcept nogil:
             value[0] = float(word)
         except ValueError:
             return NULL
-        return NULL if b"_" in word else c  # which float() takes for a separator
+        return NULL if b"_" in word else c  # float() accepts _ as a separator
 
 
 def number(text):
-    """Parse a number as the reader does; None if it is not a number.
+    """Parse a number as the reader does. None if it is not a number.
 
     >>> number("0.1"), number("-1e3"), number("inf"), number("1_000"), number("0x10")
     (0.1, -1000.0, inf, None, None)

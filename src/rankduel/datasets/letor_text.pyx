@@ -1,4 +1,4 @@
-"""LETOR and SVMlight text, read line by line in C: `grade qid:Q 1:v 2:v ... # comment`."""
+"""Parse LETOR and SVMlight text in C, line by line: `grade qid:Q 1:v 2:v ... # comment`."""
 
 import numpy as np
 
@@ -37,15 +37,15 @@ cdef dict EXPECTED = {
 
 
 cdef class LetorText:
-    """Reads text in portions of whole lines, and hands out the queries that are complete.
+    """Parser of LETOR text: feed it chunks of whole lines, and take the complete queries.
 
-    Lines of a query follow each other: another qid, or another file, begins another query. Blank lines and lines that
-    only comment are skipped. A feature that a line does not have is 0; features may come in any order.
+    The lines of a query are consecutive: another qid or another file begins another query. Blank lines and comments are
+    skipped. A missing feature is 0. Features may be in any order.
 
     >>> text = LetorText()
     >>> text.open("example.txt")
     >>> text.feed(b"2 qid:a 1:3 3:.5 # good\\n0 qid:a 2:1e1\\n\\n1 qid:b\\n")
-    >>> text.documents_ready  # b may go on
+    >>> text.documents_ready  # query b may not be complete
     2
     >>> text.close()
     >>> scores, offsets, grades, queries, lines = text.take()
@@ -60,17 +60,17 @@ cdef class LetorText:
     cdef object path
     cdef int64_t line
     cdef readonly int64_t n_features  # the highest so far
-    cdef bint is_open  # the last query may go on
-    cdef int64_t documents, queries, letters  # in use
+    cdef bint is_open  # the last query may not be complete
+    cdef int64_t documents, queries, letters  # used entries of the arrays below
     cdef int64_t width, documents_capacity, queries_capacity, letters_capacity
     cdef double *values  # [document, feature], rows of width
     cdef uint8_t *grades
-    cdef int64_t *begins  # of a query, among the documents
-    cdef int64_t *lines  # of a query: its first
-    cdef int64_t *names  # of a query: where its name ends
-    cdef char *characters  # of all names
-    cdef int64_t *seen  # of a feature: the last line that had it
-    cdef int64_t feature  # where a fault is
+    cdef int64_t *begins  # first document of each query
+    cdef int64_t *lines  # first line of each query
+    cdef int64_t *names  # end of the name of each query, in `characters`
+    cdef char *characters  # all names, concatenated
+    cdef int64_t *seen  # the last line with each feature
+    cdef int64_t feature  # feature and position of a fault
     cdef const char *at
 
     def __cinit__(self):
@@ -88,21 +88,21 @@ cdef class LetorText:
         free(self.seen)
 
     def open(self, path):
-        """What follows is of this file."""
+        """Begin a file."""
         self.path, self.line = path, 0
         memset(self.seen, 0, (self.width + 1) * sizeof(int64_t))
 
     def close(self):
-        """The file ends, and its last query with it."""
+        """End the file. Its last query is now complete."""
         self.is_open = False
 
     def feed(self, bytes text not None):
-        """Read some whole lines; DatasetError names the first place that is wrong."""
+        """Parse whole lines. DatasetError names the file and line of the first fault."""
         cdef const char *c = text
         cdef const char *end = c + len(text)
         cdef fault_t fault
         if not text.endswith(b"\n"):
-            raise ValueError("feed whole lines")
+            raise ValueError(f"text must end with a newline, got {bytes(text[-40:])!r} at its end")
         with nogil:
             fault = self.read(c, end)
         if fault == MEMORY:
@@ -112,17 +112,17 @@ cdef class LetorText:
             raise DatasetError(f"{self.path}:{self.line}: expected {expected}, got {self.piece(text[self.at - c :])}")
 
     cdef piece(self, bytes rest):
-        """The word at the fault, as an error quotes it."""
+        """The word at the fault, for the error message."""
         words = rest.partition(b"\n")[0].partition(b"#")[0].split(maxsplit=1)
         return repr(words[0][:40].decode("utf-8", "backslashreplace")) if words else "the end of the line"
 
     @property
     def documents_ready(self):
-        """How many documents of complete queries wait to be taken."""
+        """Number of documents of complete queries that `take` will return."""
         return self.begins[self.queries - 1] if self.is_open else self.documents
 
     def take(self):
-        """The complete queries: scores[document, feature], offsets, grades, names, and the line where each began."""
+        """Take the complete queries: scores[document, feature], offsets, grades, names and the first line of each."""
         cdef int64_t n = self.documents_ready, Q = self.queries - self.is_open, R = self.n_features, d, q, cut
         scores = np.empty((n, R))
         cdef double[:, ::1] rows = scores
@@ -137,7 +137,7 @@ cdef class LetorText:
             names.append(self.characters[cut : self.names[q]].decode("utf-8", "backslashreplace"))
             cut = self.names[q]
         lines = [self.lines[q] for q in range(Q)]
-        # What is left is the query that goes on.
+        # Keep the incomplete query.
         self.documents -= n
         self.queries -= Q
         memmove(self.values, self.values + n * self.width, self.documents * self.width * sizeof(double))
@@ -165,7 +165,7 @@ cdef class LetorText:
         return NONE
 
     cdef fault_t read_line(self, const char **text) noexcept nogil:
-        """One document; moves the text to its comment or the end of the line. Every loop below ends at a newline."""
+        """Parse one line, up to its comment or end. Every loop below ends at a newline."""
         cdef const char *c = text[0]
         cdef const char *word
         cdef double *row
@@ -278,13 +278,13 @@ cdef class LetorText:
         return True
 
     cdef bint widen(self, int64_t width) noexcept nogil:
-        """Make space for more features: the documents so far, and the one being read, get zeros there."""
+        """Increase the number of features. The new features are 0 in all documents, also in the one being read."""
         cdef int64_t d, rows = min(self.documents + 1, self.documents_capacity)
         cdef void *grown = realloc(self.seen, (width + 1) * sizeof(int64_t))
         if grown == NULL:
             return False
         self.seen = <int64_t *>grown
-        memset(self.seen + self.width + 1, 0, (width - self.width) * sizeof(int64_t))  # seen[0] is no feature's
+        memset(self.seen + self.width + 1, 0, (width - self.width) * sizeof(int64_t))  # seen[0] is not used
         grown = realloc(self.values, self.documents_capacity * width * sizeof(double) + 1)
         if grown == NULL:
             return False

@@ -1,8 +1,8 @@
-"""Read trained models and score documents: a program of its own, which `models.py` starts.
+"""Child process of `models.py` that reads trained models and scores documents.
 
-LightGBM and XGBoost trust the files that they read: a damaged one can end the process, or keep it busy for good. So
-models are read here, and never in the user's process. Requests come by stdin and answers go by stdout, each as a line
-of JSON, and bytes behind it: {"library", "path"} reads the next model, {"model", "shape"} scores what is behind it.
+LightGBM and XGBoost trust the files that they read. A damaged file can crash the process or make it hang, so models are
+read in a child process. It reads requests from stdin and writes answers to stdout. Each is a line of JSON, followed by
+bytes: {"library", "path"} reads the next model, {"model", "shape"} scores the feature rows in the bytes.
 """
 
 import json
@@ -20,10 +20,10 @@ Predict = Callable[[npt.NDArray[np.float64]], Any]
 
 
 def main() -> None:
-    """Answer until stdin ends."""
+    """Answer requests until stdin ends."""
     requests = sys.stdin.buffer
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what the libraries print is no answer
+    os.dup2(2, 1)  # output of the libraries must not mix with answers
     models: list[Predict] = []
     while line := requests.readline():
         answer, scores = _answer(json.loads(line), models, requests)
@@ -51,14 +51,14 @@ def _answer(request: dict[str, Any], models: list[Predict], requests: Any) -> tu
 def _lightgbm(library: Any, path: Path) -> tuple[Predict, int]:
     content = path.read_bytes().decode()
     if "\nend of trees" not in content:
-        raise ValueError("the file breaks off, with no 'end of trees' in it")
+        raise ValueError("truncated file: no line 'end of trees'")
     booster = library.Booster(model_str=content)
     return lambda features: booster.predict(features, raw_score=True), booster.num_feature()
 
 
 def _xgboost(library: Any, path: Path) -> tuple[Predict, int]:
     booster = library.Booster(model_file=bytearray(path.read_bytes()))
-    booster.feature_names = None  # columns count by number
+    booster.feature_names = None  # columns are identified by number
     return lambda features: booster.inplace_predict(features, predict_type="margin"), booster.num_features()
 
 

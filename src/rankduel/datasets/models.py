@@ -1,4 +1,4 @@
-"""Trained models as rankers: LightGBM's text files, XGBoost's JSON. The libraries are an extra."""
+"""Trained models as rankers: LightGBM text and XGBoost JSON files, scored in a child process."""
 
 import json
 import subprocess
@@ -23,13 +23,13 @@ Floats = npt.NDArray[np.float64]
 
 LIBRARIES = {"lightgbm": "LightGBM", "xgboost": "XGBoost"}
 PROGRAM = Path(__file__).with_name("model_scores.py")
-TIMEOUT_SECONDS = 600.0  # for a model to be read, or to score some documents
+TIMEOUT_SECONDS = 600.0  # to read a model, or to score a batch of documents
 MAX_FEATURES = 1_000_000
-FEATURES_PER_BATCH = 10_000_000  # of documents that are scored together
+FEATURES_PER_BATCH = 10_000_000  # of the documents that are scored in one request
 
 
 class _Scorer:
-    """The process that reads models and scores documents, so that a file that is no model cannot end this one."""
+    """Child process that reads models and scores documents. A damaged file can only crash the child."""
 
     def __init__(self) -> None:
         pipe = subprocess.PIPE
@@ -39,28 +39,28 @@ class _Scorer:
         weakref.finalize(self, _close, self._process)
 
     def load(self, path: Path, library: str) -> int:
-        """Read one more model: how many features it knows."""
+        """Read one more model, and return its number of features."""
         answer = self._ask(path, {"library": library, "path": str(path)})
         if "missing" in answer:
-            raise ImportError(f"models as rankers need {library}: pip install 'rankduel[models]': {answer['missing']}")
+            raise ImportError(f"{_needs(library)} ({answer['missing']})")
         if "error" in answer:
-            raise DatasetError(f"{path}: no {LIBRARIES[library]} model: {answer['error']}")
+            raise DatasetError(f"{path}: not a valid {LIBRARIES[library]} model: {answer['error']}")
         self.n_models += 1
         n_features: int = answer["n_features"]
         if not 0 <= n_features <= MAX_FEATURES:
-            raise DatasetError(f"{path}: a model of {n_features} features, expected at most {MAX_FEATURES}")
+            raise DatasetError(f"{path}: the model has {n_features} features, expected at most {MAX_FEATURES}")
         return n_features
 
     def scores(self, path: Path, model: int, features: Floats) -> Floats:
-        """What a model says of documents."""
+        """Score documents with a model."""
         answer = self._ask(path, {"model": model, "shape": features.shape}, features)
         if "error" in answer:
-            raise DatasetError(f"{path}: the model does not score documents: {answer['error']}")
+            raise DatasetError(f"{path}: the model cannot score the documents: {answer['error']}")
         shape = tuple(answer["shape"])
         return np.frombuffer(self._read(8 * int(np.prod(shape)))).reshape(shape)
 
     def _ask(self, path: Path, request: dict[str, Any], features: Floats | None = None) -> dict[str, Any]:
-        """The answer to a request; a DatasetError that names the file if the process ends over it."""
+        """Send a request and return the answer. DatasetError names the file if the process ends or hangs."""
         watch = threading.Timer(TIMEOUT_SECONDS, self._process.kill)
         watch.start()
         try:
@@ -72,8 +72,8 @@ class _Scorer:
         except (OSError, ValueError) as error:
             self._process.kill()
             raise DatasetError(
-                f"{path}: a damaged model: the process that reads it ended with {self._process.wait()}, "
-                f"or did not answer in {TIMEOUT_SECONDS:g} seconds"
+                f"{path}: damaged model: the process that reads it ended with exit code {self._process.wait()}, "
+                f"or did not answer within {TIMEOUT_SECONDS:g} s"
             ) from error
         finally:
             watch.cancel()
@@ -100,18 +100,19 @@ def _close(process: "subprocess.Popen[bytes]") -> None:
 
 @dataclass(frozen=True)
 class Model:
-    """A model's name and file, how many features it knows, which feature is its first, and who scores documents."""
+    """A trained model that serves as a ranker: name, file, features, and the process that runs it."""
 
     name: str
     path: Path
     n_features: int
     first_feature: int
     scorer: _Scorer
-    number: int  # of the model, there
+    number: int  # of the model in the scorer
 
     def scores(self, features: Floats) -> Floats:
-        """A score for each document, from the features 1, 2, ...: those that the model does not know are left out,
-        those that the documents do not have are 0.
+        """Score each document by its features 1, 2, ...
+
+        Features that the model does not have are ignored. Features that the documents do not have are 0.
         """
         step = max(1, FEATURES_PER_BATCH // max(1, self.n_features))
         parts = [self._scores(features[start : start + step]) for start in range(0, len(features), step)]
@@ -119,7 +120,7 @@ class Model:
         if scores.shape != (len(features),):
             raise DatasetError(f"model {self.name}: expected one score per document, got shape {scores.shape}")
         if np.isnan(scores).any():
-            raise DatasetError(f"model {self.name}: its score of a document is NaN")
+            raise DatasetError(f"model {self.name}: the score of a document is NaN, expected a number")
         return scores
 
     def _scores(self, features: Floats) -> Floats:
@@ -131,10 +132,10 @@ class Model:
 
 
 def load_models(paths: Sequence[str | PathLike[str]], first_feature: int) -> list[Model]:
-    """Read models; the content tells which library made them. Named after their files."""
+    """Read models. The library is recognised by the content of the file. Models are named after their files."""
     files = [Path(path) for path in paths]
     if not files:
-        raise ValueError("no models: give at least one file, or None for features as rankers")
+        raise ValueError("models must name at least one file, got an empty list; pass None to use features as rankers")
     names = [file.stem for file in files]
     if len(set(names)) < len(names):
         names = [str(file) for file in files]
@@ -147,7 +148,7 @@ def load_models(paths: Sequence[str | PathLike[str]], first_feature: int) -> lis
 
 
 def _library(path: Path) -> str:
-    """Which library has made a model."""
+    """Recognise the library that wrote a model."""
     if not path.exists():
         raise FileNotFoundError(f"no such file: {path}")
     with path.open("rb") as file:
@@ -159,5 +160,9 @@ def _library(path: Path) -> str:
     else:
         raise DatasetError(f"{path}: expected a LightGBM text model or an XGBoost JSON model, got {content!r}")
     if find_spec(library) is None:
-        raise ImportError(f"models as rankers need {library}: pip install 'rankduel[models]'")
+        raise ImportError(_needs(library))
     return library
+
+
+def _needs(library: str) -> str:
+    return f"models as rankers need {library}, which is not installed: pip install 'rankduel[models]'"

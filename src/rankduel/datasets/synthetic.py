@@ -1,4 +1,4 @@
-"""`synthetic`: a collection made of chance, like a web search's, so that everything runs with no download."""
+"""`synthetic`: generate a random collection that resembles web search, so that you need no download."""
 
 from collections.abc import Sequence
 
@@ -15,8 +15,8 @@ Floats = npt.NDArray[np.float64]
 
 FREQUENCIES = {
     2: (0.85, 0.15),
-    3: (0.81, 0.13, 0.06),  # about MQ2008's
-    5: (0.515, 0.325, 0.134, 0.018, 0.008),  # MSLR-WEB's
+    3: (0.81, 0.13, 0.06),  # approximately MQ2008
+    5: (0.515, 0.325, 0.134, 0.018, 0.008),  # MSLR-WEB
 }
 
 
@@ -30,17 +30,17 @@ def synthetic(
     tieness: npt.ArrayLike | None = None,
     seed: int | None = 0,
 ) -> Collection:
-    """Rankers that differ in how well they tell good documents from bad ones, and in how many they tie.
+    """Generate a collection of rankers that differ in quality and in the number of tied documents.
 
-    n_documents: their mean number in a query; sizes are spread evenly from half of it to one and a half times.
-    grades: 2, 3 or 5, with the frequencies of well-known collections, or the frequencies themselves.
-    quality: for each ranker the correlation of its scores with the grades, from 0 (blind) to 1. By default one ranker,
-        at a random place, has 0.6 and the others at most 0.4: a Condorcet winner for every kind of user.
-    tieness: for each ranker from 0 (no ties) to 1 (all documents tied): a query's n documents fall into about
-        n^(1 - tieness) groups of equal score. By default a third of the rankers and the best one have no ties, and the
-        others anything up to 1, as features of a search engine have.
+    n_documents: mean number of documents of a query. Sizes are uniform from half of it to one and a half times.
+    grades: 2, 3 or 5, for the frequencies of well-known collections, or your own frequencies.
+    quality: for each ranker, the correlation of its scores with the grades, from 0 (blind) to 1. By default, one random
+        ranker has 0.6 and the others at most 0.4, so that it is the Condorcet winner for every click model.
+    tieness: for each ranker, from 0 (no ties) to 1 (all documents tied). The n documents of a query have about
+        n^(1 - tieness) different scores. By default, the best ranker and about a third of the others have no
+        ties. The rest have up to 1, like features of a search engine.
 
-    The same seed gives the same collection; None draws one.
+    Equal seeds give equal collections. None draws a random seed.
 
     >>> collection = synthetic(n_queries=20, n_rankers=3, quality=[0.1, 0.6, 0.3], tieness=[0, 0, 1])
     >>> collection
@@ -49,7 +49,8 @@ def synthetic(
     np.uint16(0)
     """
     if min(n_queries, n_rankers, n_documents) < 1:
-        raise ValueError(f"at least one of each, got {n_queries=}, {n_rankers=}, {n_documents=}")
+        counts = f"{n_queries}, {n_rankers} and {n_documents}"
+        raise ValueError(f"n_queries, n_rankers and n_documents must be at least 1, got {counts}")
     draw = generator(fresh_seed() if seed is None else seed, "synthetic collection")
     frequencies = _frequencies(grades)
     best = int(draw.integers(n_rankers))
@@ -77,20 +78,20 @@ def synthetic(
 
 
 def _tied(scores: Floats, tieness: Floats) -> Floats:
-    """The scores, rounded into groups that a normal variable falls into about equally often."""
+    """Round the scores into groups. A normal variable falls into each group about equally often."""
     groups = len(scores) ** (1 - tieness)
-    chance = 1 / (1 + np.exp(-1.702 * scores))  # of a normal variable below the score, within 0.01
+    chance = 1 / (1 + np.exp(-1.702 * scores))  # P(a normal variable is below the score), within 0.01
     return np.where(tieness == 0, scores, np.floor(np.round(groups) * chance))
 
 
 def _frequencies(grades: int | Sequence[float]) -> Floats:
     if isinstance(grades, int) and grades not in FREQUENCIES:
-        raise ValueError(f"grades must be {', '.join(map(str, FREQUENCIES))} or their frequencies, got {grades}")
+        raise ValueError(f"grades must be {', '.join(map(str, FREQUENCIES))} or a list of frequencies, got {grades}")
     frequencies = np.asarray(FREQUENCIES[grades] if isinstance(grades, int) else grades, np.float64)
     if frequencies.ndim != 1 or not 1 <= len(frequencies) <= MAX_GRADE + 1:
-        raise ValueError(f"frequencies of 1 to {MAX_GRADE + 1} grades, got {grades!r}")
+        raise ValueError(f"grades must have 1 to {MAX_GRADE + 1} frequencies, got {grades!r}")
     if not (frequencies >= 0).all() or not np.isclose(frequencies.sum(), 1):
-        raise ValueError(f"frequencies must be non-negative, of sum 1, got {grades!r}")
+        raise ValueError(f"frequencies in grades must be non-negative and sum to 1, got {grades!r}")
     return np.asarray(frequencies / frequencies.sum())
 
 

@@ -1,4 +1,4 @@
-"""`load_trec`: the runs of TREC participants as rankers, judged by qrels."""
+"""`load_trec`: read TREC runs as rankers, and the grades of documents from qrels."""
 
 import math
 from collections.abc import Sequence
@@ -18,15 +18,18 @@ Scores = dict[str, dict[str, float]]  # query, document
 
 
 def load_trec(runs: Sequence[str | PathLike[str]], qrels: str | PathLike[str], *, depth: int = 1000) -> Collection:
-    r"""Runs, lines of `qid Q0 docno rank score tag`, and qrels, lines of `qid 0 docno grade`; gzipped or not.
+    r"""Read runs, with lines `qid Q0 docno rank score tag`, and qrels, with lines `qid 0 docno grade`.
 
-    A run orders by score, highest first, whatever its ranks say. Equal scores tie; where an order is needed, the one of
-    trec_eval holds: the greater docno first. That is also how `depth` cuts, and the file order of a query's documents,
-    which are those that any run has down to `depth`. What a run did not retrieve stands below all that it did, tied. A
-    document that nobody judged, or with a negative judgement, has grade 0. Queries are those that a run retrieved
-    something for, in the order in which the runs have them; what was judged and never retrieved is left out.
+    Files may be gzipped. Documents are ordered by score, highest first. The rank in the file is ignored. Equal scores
+    tie. If an order is needed, it is the order of trec_eval: the greater docno comes first. This order also applies to
+    `depth`, and it is the file order of the collection.
 
-    Rankers are named by tag, or by file where two runs have the same tag.
+    The documents of a query are all documents that any run has down to `depth`. Documents that a run did not retrieve
+    are tied below all documents that it did. Unjudged documents, and documents with a negative judgement, have grade 0.
+    Queries are in the order of the runs. Queries without any retrieved documents, and judged documents that no run
+    retrieved, are left out.
+
+    Rankers are named after the tags of the runs, or after the files if tags repeat.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -44,7 +47,7 @@ def load_trec(runs: Sequence[str | PathLike[str]], qrels: str | PathLike[str], *
         raise ValueError(f"depth must be at least 1, got {depth}")
     files = [Path(path) for path in runs]
     if not files:
-        raise ValueError("no runs to load")
+        raise ValueError("runs must name at least one file, got an empty list")
     tags, retrieved = zip(*(_run(file, depth) for file in files), strict=True)
     judged = _judgements(Path(qrels))
     queries = list(dict.fromkeys(query for scores in retrieved for query in scores))
@@ -66,7 +69,7 @@ def _names(files: Sequence[Path], tags: Sequence[str]) -> tuple[str, ...]:
 
 
 def _run(path: Path, depth: int) -> tuple[str, Scores]:
-    """The tag of the first line, and the best `depth` documents of each query with their scores."""
+    """Read the tag of the first line, and the scores of the best `depth` documents of each query."""
     tag, run = "", Scores()
     for line, found in words(path):
         if len(found) != 6:
@@ -80,11 +83,11 @@ def _run(path: Path, depth: int) -> tuple[str, Scores]:
             raise DatasetError(f"{path}:{line}: expected a finite score, got {text!r}")
         scores = run.setdefault(query, {})
         if docno in scores:
-            raise DatasetError(f"{path}:{line}: document {docno!r} again for query {query!r}")
+            raise DatasetError(f"{path}:{line}: document {docno!r} is listed twice for query {query!r}")
         scores[docno] = score
         tag = tag or tagged
     if not run:
-        raise DatasetError(f"{path}: nothing was retrieved in it")
+        raise DatasetError(f"{path}: the run is empty; expected lines of qid Q0 docno rank score tag")
     for query, scores in run.items():
         if len(scores) > depth:
             best = sorted(scores, key=lambda docno: (scores[docno], docno), reverse=True)[:depth]
@@ -105,8 +108,8 @@ def _judgements(path: Path) -> dict[str, dict[str, int]]:
         if grade > MAX_GRADE:
             raise DatasetError(f"{path}:{line}: expected a whole grade up to {MAX_GRADE}, got {text!r}")
         if docno in judged.setdefault(query, {}):
-            raise DatasetError(f"{path}:{line}: document {docno!r} is judged again for query {query!r}")
+            raise DatasetError(f"{path}:{line}: document {docno!r} is judged twice for query {query!r}")
         judged[query][docno] = max(0, grade)
     if not judged:
-        raise DatasetError(f"{path}: no judgements in it")
+        raise DatasetError(f"{path}: no judgements; expected lines of qid 0 docno grade")
     return judged

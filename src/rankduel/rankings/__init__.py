@@ -1,4 +1,4 @@
-"""How rankers order the documents of a query: tables that the kernels read, ties included."""
+"""Ranking tables: how rankers order the documents of each query, ties included, as the kernels read them."""
 
 from rankduel.rankings.arrays import Offsets, Places
 from rankduel.rankings.growing import GrowingTables

@@ -12,9 +12,9 @@ __all__ = ["GrowingTables"]
 
 
 class GrowingTables:
-    """The tables of all queries so far. Only they are kept, never the scores.
+    """Ranking tables of all queries added so far. Scores are not stored.
 
-    Later portions may bring more rankers than earlier ones: a ranker ties all documents of the queries before it.
+    Later batches may have more rankers than earlier ones. A new ranker ties all documents of earlier queries.
 
     >>> tables = GrowingTables()
     >>> tables.add(np.array([[1.0], [2.0]]), np.array([0, 2]))
@@ -31,7 +31,7 @@ class GrowingTables:
         self._tables: list[npt.NDArray[Any]] = [np.empty(0, np.uint16), np.empty(0, np.uint16)]
 
     def add(self, scores: npt.NDArray[np.float64], offsets: Offsets) -> None:
-        """Rank some more queries: scores[document, ranker], and where in it each query begins. No NaN."""
+        """Rank a batch of queries by scores[document, ranker]. `offsets` has the first row of each query. No NaN."""
         sizes = np.diff(offsets)
         if sizes.size and place_type(int(sizes.max())) is np.int32:
             self._tables = [table.astype(np.int32, copy=False) for table in self._tables]
@@ -45,7 +45,7 @@ class GrowingTables:
         self._sizes.append(sizes)
 
     def finished(self) -> tuple[Offsets, Places, Places]:
-        """The offsets of all queries, `order` and `start`, read-only. Nothing can be added any more."""
+        """Return the offsets of all queries, `order` and `start`, read-only. Do not call `add` afterwards."""
         (order, start), self._tables = self._tables, []
         for table in (order, start):
             table.resize(self._documents * self.n_rankers, refcheck=False)
@@ -61,7 +61,7 @@ class GrowingTables:
         self.n_rankers = n_rankers
 
     def _reserve(self, places: int) -> None:
-        # By an eighth: the system grows large memory in place, so that steps are cheap and no table exists twice.
+        # Grow by an eighth. The system grows large arrays in place, so that small steps are cheap and need no copy.
         if places > len(self._tables[0]):
             for table in self._tables:
                 table.resize(places + places // 8, refcheck=False)

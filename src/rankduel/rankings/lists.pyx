@@ -1,4 +1,4 @@
-"""Rankings as people have them, lists of documents, as the kernels' tables."""
+"""Convert rankings, given as lists of documents, into tables for the kernels."""
 
 from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free, malloc
@@ -8,10 +8,10 @@ from rankduel.rankings.ranked cimport ABSENT
 
 
 cdef class Lists:
-    """Some rankings of one query, best document first; the documents are anything hashable.
+    """Rankings of one query, best document first. Documents may be any hashable values.
 
-    The rankings may differ in length and in what they hold. Only the first `depth` documents of each are looked at,
-    where that is given. A document that stands twice in one ranking is an error.
+    The rankings may have different lengths and different documents. If `depth` is given, only the first `depth`
+    documents of each ranking are used. A document that occurs twice in one ranking is an error.
 
     >>> from rankduel.rankings import Lists
     >>> Lists([["a", "b"], ["c", "a"]]).documents
@@ -45,7 +45,9 @@ cdef class Lists:
             for name in ranking:
                 document = numbers[name]
                 if start[document] != ABSENT:
-                    raise ValueError(f"document {name!r} stands twice in ranking {number}: at {start[document]} and {place}")
+                    raise ValueError(
+                        f"document {name!r} occurs twice in ranking {number}: at {start[document]} and {place}"
+                    )
                 order[place], start[document] = document, place
                 place += 1
             self.ranked[number].order, self.ranked[number].start = order, start

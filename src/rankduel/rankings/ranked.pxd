@@ -1,20 +1,20 @@
-# A ranker's order of one query's documents, as the kernels read it. Documents are numbers from 0.
+# How a ranker orders the documents of one query, as the kernels read it. Documents are numbered from 0.
 
 from libc.stdint cimport int32_t, uint16_t
 
 cdef struct ranked_t:
-    const void *order  # order[p]: the document at place p, from 0; tied documents stand in file order
+    const void *order  # order[p]: the document at place p, from 0. Tied documents are in file order
     const void *start  # start[d]: the first place of the tie group of document d
-    int n  # places
+    int n  # number of places
     bint wide  # int32 instead of uint16
 
 cdef enum:
-    ABSENT = -1  # as a start, in wide tables: this ranker does not have the document
+    ABSENT = -1  # a value of `start` in wide tables: this ranker does not have the document
 
 cdef enum ties_t:
     FILE  # tied documents stay in file order
-    CONSISTENT  # in a random order, drawn anew for each impression
-    REDRAW  # and once more when clicks are credited, as the program behind the paper's matrices did
+    CONSISTENT  # tied documents are in a random order, drawn for each impression
+    REDRAW  # drawn again when clicks are credited, as in the program behind the paper's matrices
 
 
 cdef inline int document_at(const ranked_t *ranked, int place) noexcept nogil:
@@ -26,7 +26,7 @@ cdef inline int start_of(const ranked_t *ranked, int document) noexcept nogil:
 
 
 cdef inline int end_of(const ranked_t *ranked, int start) noexcept nogil:
-    """One past the last place of the tie group that begins at `start`. Starts never fall along the order."""
+    """One past the last place of the tie group that begins at `start`. Starts never decrease along the order."""
     cdef int low = start + 1, step = 1, high, middle
     if low >= ranked.n or start_of(ranked, document_at(ranked, low)) != start:
         return low
@@ -44,7 +44,7 @@ cdef inline int end_of(const ranked_t *ranked, int start) noexcept nogil:
 
 
 cdef inline int place_of(const ranked_t *ranked, int document) noexcept nogil:
-    """Where a document stands when ties stay in file order; ABSENT if it is not there."""
+    """The place of a document when ties are in file order, or ABSENT."""
     cdef int low = start_of(ranked, document), high, middle
     if low == ABSENT or document_at(ranked, low) == document:
         return low

@@ -1,12 +1,12 @@
-"""Scores in, tables of places out: how every ranker orders every query.
+"""Convert scores into ranking tables: how every ranker orders the documents of every query.
 
 The tables are flat. With R rankers, query q with the documents offsets[q], ..., offsets[q + 1] - 1 (n of them) owns the
 block R * offsets[q] : R * offsets[q + 1] of both, and ranker r the row r * n : (r + 1) * n of that block:
 
-    order[p]  the document at place p: documents by score, highest first, tied ones in file order
+    order[p]  the document at place p. The highest score comes first, and ties are in file order
     start[d]  the first place of the tie group of document d
 
-Documents are numbers within their query, from 0.
+Documents are numbered from 0 within their query.
 """
 
 import numpy as np
@@ -20,12 +20,12 @@ ctypedef fused place_t:
     int32_t
 
 cdef struct entry_t:
-    uint64_t key  # rises as the score falls
+    uint64_t key  # increases as the score decreases
     int64_t document
 
 
 def place_type(longest):
-    """The type of the tables when the longest query has that many documents.
+    """Integer type of the tables, given the number of documents of the longest query.
 
     >>> place_type(65_535).__name__, place_type(65_536).__name__
     ('uint16', 'int32')
@@ -34,7 +34,7 @@ def place_type(longest):
 
 
 def rank_scores(const double[:, ::1] scores, const int64_t[::1] offsets, place_t[::1] order, place_t[::1] start):
-    """Fill the two tables of some queries from scores[document, ranker]. ValueError where a score is NaN.
+    """Fill the tables `order` and `start` from scores[document, ranker]. ValueError if a score is NaN.
 
     >>> order, start = np.empty((2, 6), np.uint16)
     >>> rank_scores(np.array([[1.0, 0.0], [3.0, -0.0], [1.0, 5.0]]), np.array([0, 3]), order, start)
@@ -45,15 +45,20 @@ def rank_scores(const double[:, ::1] scores, const int64_t[::1] offsets, place_t
     cdef int64_t wrong = -1
     cdef entry_t *entries
     if Q < 0 or offsets[0] != 0 or offsets[Q] != scores.shape[0]:
-        raise ValueError(f"offsets must run from 0 to the number of documents, {scores.shape[0]}")
+        raise ValueError(
+            f"offsets must go from 0 to the number of documents, {scores.shape[0]}, got {np.asarray(offsets)}"
+        )
     if order.shape[0] != scores.shape[0] * R or start.shape[0] != scores.shape[0] * R:
-        raise ValueError(f"{scores.shape[0]} documents and {R} rankers need tables of {scores.shape[0] * R} places each")
+        raise ValueError(
+            f"{scores.shape[0]} documents and {R} rankers need tables of {scores.shape[0] * R} places, "
+            f"got {order.shape[0]} and {start.shape[0]}"
+        )
     for q in range(Q):
         longest = max(longest, offsets[q + 1] - offsets[q])
         if offsets[q + 1] < offsets[q]:
-            raise ValueError(f"offsets must rise, got {offsets[q + 1]} after {offsets[q]}")
+            raise ValueError(f"offsets must not decrease, got {offsets[q + 1]} after {offsets[q]}")
     if place_t is uint16_t and longest > 65_535:
-        raise ValueError(f"a query of {longest} documents needs tables of int32")
+        raise ValueError(f"a query of {longest} documents needs int32 tables, got uint16")
     entries = <entry_t *>malloc(2 * max(1, longest) * sizeof(entry_t))
     if entries == NULL:
         raise MemoryError
@@ -72,13 +77,13 @@ def rank_scores(const double[:, ::1] scores, const int64_t[::1] offsets, place_t
 cdef int64_t rank_query(
     const double *scores, int64_t n, int64_t R, entry_t *entries, entry_t *spare, place_t *order, place_t *start
 ) noexcept nogil:
-    """Rank the n documents by each of the R rankers; -1, or the index of a NaN among the scores."""
+    """Rank the n documents by each of the R rankers. Returns -1, or the index of a NaN score."""
     cdef int64_t r, d, p, first
     cdef double score
     cdef entry_t *ranked
     cdef bint falling
     for r in range(R):
-        falling = True  # already in order, as a ranker that ties all documents is
+        falling = True  # already sorted, for example if all documents are tied
         for d in range(n):
             score = scores[d * R + r]
             if score != score:
@@ -99,19 +104,19 @@ cdef int64_t rank_query(
 
 
 cdef inline uint64_t key_of(double score) noexcept nogil:
-    """Unsigned numbers in the order of falling scores: the bits of a double rise with it once the sign is dealt with."""
+    """Map a score to an unsigned integer, in descending order. Bits of doubles sort like their absolute values."""
     cdef uint64_t bits
-    score += 0.0  # -0.0 becomes 0.0, with which it ties
+    score += 0.0  # -0.0 becomes 0.0, because the two are tied
     memcpy(&bits, &score, sizeof(bits))
     return bits if bits >> 63 else ~bits & 0x7FFFFFFFFFFFFFFFull
 
 
 cdef entry_t *merge_sorted(entry_t *entries, entry_t *spare, int64_t n) noexcept nogil:
-    """A stable merge sort by key; the result is in one of the two arrays."""
+    """Stable merge sort by key. Returns the one of the two arrays that has the result."""
     cdef int64_t begin, end, i, j, k, width = 8, middle
     cdef entry_t moved
     cdef bint right
-    for begin in range(0, n, 8):  # runs of eight, by insertion
+    for begin in range(0, n, 8):  # insertion sort of runs of eight
         for i in range(begin + 1, min(begin + 8, n)):
             moved = entries[i]
             j = i
@@ -127,7 +132,7 @@ cdef entry_t *merge_sorted(entry_t *entries, entry_t *spare, int64_t n) noexcept
                 memcpy(spare + begin, entries + begin, (end - begin) * sizeof(entry_t))
             else:
                 i, j, k = begin, middle, begin
-                while i < middle and j < end:  # without a branch: which of the two comes next cannot be foreseen
+                while i < middle and j < end:  # without a branch, which would be unpredictable
                     right = entries[j].key < entries[i].key
                     spare[k] = entries[j if right else i]
                     i += not right
@@ -142,7 +147,7 @@ cdef entry_t *merge_sorted(entry_t *entries, entry_t *spare, int64_t n) noexcept
 
 
 def widen(const int64_t[::1] offsets, int64_t had, int64_t R, place_t[::1] order, place_t[::1] start):
-    """Make room, in place, for R rankers where the tables hold `had`: the new ones tie all documents of every query.
+    """Extend the tables in place from `had` to R rankers. The new rankers tie all documents of every query.
 
     >>> order, start = np.array([[1, 0, 0, 9, 9, 9], [1, 0, 0, 9, 9, 9]], np.uint16)
     >>> widen(np.array([0, 2, 3]), 1, 2, order, start)
@@ -152,9 +157,9 @@ def widen(const int64_t[::1] offsets, int64_t had, int64_t R, place_t[::1] order
     cdef int64_t q, n, r, d, Q = offsets.shape[0] - 1
     cdef place_t *to
     if had > R or order.shape[0] < R * offsets[Q] or start.shape[0] < R * offsets[Q]:
-        raise ValueError(f"no room for {R} rankers")
+        raise ValueError(f"tables of {order.shape[0]} and {start.shape[0]} places are too small for {R} rankers")
     with nogil:
-        for q in range(Q - 1, -1, -1):  # from the last: a block moves to where nothing unmoved stands
+        for q in range(Q - 1, -1, -1):  # last block first, so that no block overwrites one that has not moved yet
             n = offsets[q + 1] - offsets[q]
             if n == 0:
                 continue
@@ -170,10 +175,10 @@ def widen(const int64_t[::1] offsets, int64_t had, int64_t R, place_t[::1] order
 
 
 def misplaced(const int64_t[::1] offsets, int64_t R, const place_t[::1] order, const place_t[::1] start):
-    """The (query, ranker, place) at which two tables are not as the kernels trust them to be; None if they are.
+    """Validate two tables: return the first invalid (query, ranker, place), or None if the tables are valid.
 
-    Every place holds a document of the query and begins a tie group, or continues the one before it in file order.
-    That no document stands twice follows.
+    In valid tables, every place holds a document of the query. It begins a tie group, or it continues the tie group
+    before it in file order. It follows that no document occurs twice. The kernels rely on this.
 
     >>> misplaced(np.array([0, 2]), 1, np.array([1, 0], np.int32), np.array([1, 0], np.int32))
     >>> misplaced(np.array([0, 2]), 1, np.array([1, 1], np.int32), np.array([1, 0], np.int32))
