@@ -147,19 +147,22 @@ def test_specs(spec: str) -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: interleaving_from("zipper"), "unknown interleaving 'zipper', expected one of probabilistic"),
-        (lambda: interleaving_from("team_draft(tau=3)"), "cannot make interleaving"),
+        (lambda: interleaving_from("zipper"), "unknown interleaving 'zipper'; expected one of probabilistic"),
+        (lambda: interleaving_from("team_draft(tau=3)"), r"invalid interleaving 'team_draft\(tau=3\)'"),
         (lambda: interleaving_from("probabilistic(tau=-1)"), "tau must be from 0 to 50, got -1"),
         (lambda: interleaving_from("probabilistic(tau='x')"), "tau must be from 0 to 50, got 'x'"),
         (lambda: interleaving_from("balanced(depth='top')"), "depth must be 'lowest' or 'both', got 'top'"),
         (lambda: interleaving_from("optimized(credit='x')"), "credit must be one of linear, inverse, binary, got 'x'"),
-        (lambda: Impression(0, 10), "at least one place, got 0"),
+        (lambda: Impression(0, 10), "k must be at least 1 and n_documents at least 0, got 0 and 10"),
         (
             lambda: Interleaved.from_dict({"method": "balanced", "documents": ["a"], "x": 1}),
-            "1 documents, but no list of x",
+            "x must be a list of 1, one per document, got 1",
         ),
         (lambda: Interleaved.from_dict({"method": "m", "documents": ["a"], "x": [1], "y": [1]}), "got x and y"),
-        (lambda: Interleaved.from_dict({"method": "balanced", "documents": ["a"], "places": []}), "1 documents, but 0"),
+        (
+            lambda: Interleaved.from_dict({"method": "balanced", "documents": ["a"], "places": []}),
+            "places must be a list of 1, one per document, got 0",
+        ),
         (lambda: interleaving_from("team_draft").credit(Interleaved("team_draft", ("a",)), ["a"]), "teams"),
     ],
 )

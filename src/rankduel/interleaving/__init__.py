@@ -1,4 +1,4 @@
-"""Two or more rankers share one page: build the list that a user sees, and credit the clicks."""
+"""Interleaving and multileaving: merge the results of several rankers into one page, and credit the clicks."""
 
 from rankduel.interleaving.balanced import BalancedInterleaving
 from rankduel.interleaving.base import Impression, Interleaving

@@ -16,18 +16,19 @@ from rankduel.errors import brief
 
 
 cdef class BalancedInterleaving(Interleaving):
-    """Balanced Interleaving: walk down both lists in turns, so that the top of the page holds the tops of both.
+    """Balanced Interleaving: takes documents from the top of both lists in turns.
 
-    One coin says who begins; a document that is there already is passed over. The credit, 1, 0 or -1, goes to the
-    ranker with more clicked documents among its top d. With depth="lowest", d is the better of the two places of the
-    lowest clicked document (Joachims); with depth="both", the lowest place of any clicked document, in each list, and of
-    these the higher one, as some programs have it.
+    A coin flip decides which ranker begins. Documents that are already on the page are skipped. The ranker with more
+    clicked documents among its top d gets the credit: 1, 0 or -1. With depth="lowest", d is the better of the two
+    places of the lowest clicked document (Joachims). With depth="both", the lowest place of any clicked document is
+    found in each list, and d is the higher of the two places, as in some programs.
 
-    It is here because it came first. It is biased: where one list is the other with its first document moved to the
-    end, clicks that no relevance guides prefer the latter, .39 to .10. Prefer Team Draft or Probabilistic Interleaving.
+    Use it only to compare with older work, because it is biased. For example, let one ranking be abcd and the other
+    bcda, and click each document with probability 0.2. Then the second wins with probability .39, and the first with
+    .10. Use Team Draft or Probabilistic Interleaving instead.
 
-    Tied documents, where a table has them, get random places, and with `redraw` new ones for the credit. Only the first
-    k documents of each list are looked at, unless depth="both".
+    If the rankings have ties, tied documents get random places, and with `redraw` new random places for the credit.
+    Only the first k documents of each list are used, unless depth="both".
 
     References: T. Joachims. Optimizing search engines using clickthrough data. KDD 2002.
 
@@ -41,7 +42,7 @@ cdef class BalancedInterleaving(Interleaving):
     """
 
     name = "balanced"
-    credit_field = "places"  # of each document: its place in the first and in the second list, from 0; None: not there
+    credit_field = "places"  # place of each document in both lists, from 0. None if it is not in the list
 
     cdef bint both
 
@@ -59,7 +60,7 @@ cdef class BalancedInterleaving(Interleaving):
     @staticmethod
     def check_credit_value(value):
         if not isinstance(value, (list, tuple)) or len(value) != 2:
-            raise ValueError(f"the places of a document must be two, in the first and the second list, got {brief(value)}")
+            raise ValueError(f"places must be a pair, for the first and the second list, got {brief(value)}")
         for place in value:
             whole = isinstance(place, int) and not isinstance(place, bool)
             if place is not None and (not whole or not 0 <= place < INT_MAX):
@@ -72,7 +73,7 @@ cdef class BalancedInterleaving(Interleaving):
         self, Impression shown, bitgen_t *rng, const ranked_t *first, const ranked_t *second, ties_t ties
     ) except -1 nogil:
         shown.open(first, second, ties)
-        shown.turn = eight_bytes(rng) >> 63  # who begins
+        shown.turn = eight_bytes(rng) >> 63  # the ranker that begins
         return 0
 
     cdef int place(self, Impression shown, bitgen_t *rng) except -2 nogil:
@@ -109,7 +110,7 @@ cdef class BalancedInterleaving(Interleaving):
         return self.compare(sides[0].places, sides[1].places, shown.clicked, shown.n)
 
     cdef double compare(self, const int *first, const int *second, const uint8_t *clicked, int n) noexcept nogil:
-        """Who has more clicked documents above the depth."""
+        """Compare the numbers of clicked documents down to the depth."""
         cdef int lowest[2]
         cdef int index, depth, lead = 0
         lowest[0] = lowest[1] = -1
@@ -153,5 +154,5 @@ cdef class BalancedInterleaving(Interleaving):
 
 
 cdef inline int depth_of(int place) noexcept nogil:
-    """What a list does not have stands below everything."""
+    """The place of a document. A missing document is below everything."""
     return INT_MAX if place == ABSENT else place

@@ -6,26 +6,26 @@ from rankduel.interleaving.sides cimport side_t
 from rankduel.rankings.ranked cimport ranked_t, ties_t
 
 
-cdef class Impression:  # one list under way, and the memory to build it; each thread has its own
+cdef class Impression:  # the list being built, and its memory. Use one per thread
     cdef readonly int k  # places on the page
     cdef readonly int n  # documents placed so far
     cdef int *documents  # [k]
-    cdef uint8_t *clicked  # [k]: 0 after `begin`, set by whoever watches the user
-    cdef double *for_first  # [k]: how much a click here speaks for the first ranker,
+    cdef uint8_t *clicked  # [k]: 0 after `begin`. The caller sets it for clicked documents
+    cdef double *for_first  # [k]: weight of a click at this position for the first ranker,
     cdef double *for_second  # [k]: and for the second
     cdef ties_t ties
     cdef side_t sides[2]  # of the first and of the second ranker
-    cdef side_t redrawn[2]  # the same once more: nothing is taken there, but while clicks are credited
+    cdef side_t redrawn[2]  # the same for redrawn ties. All places are free, except while clicks are credited
     cdef uint64_t *seen  # a bit for each document: it is on the page
     cdef double *scratch  # [k + 1]
-    cdef int cursor[2]  # how far down each order the method has come, where it walks down
-    cdef int turn  # whose turn it is, where rankers take turns
-    cdef int *planned  # [k]: what to show next, where that is known already,
-    cdef int n_planned  # up to this position
-    cdef int reach  # documents for which there is memory
-    cdef const double *weights  # of places, where a method weighs them,
-    cdef const double *totals  # and of the first n
-    cdef double *table  # weights and totals for queries beyond the method's own table
+    cdef int cursor[2]  # next place of each ranker, for methods that walk down the lists
+    cdef int turn  # the ranker that picks next, for methods with turns
+    cdef int *planned  # [k]: the next documents, if they are already known
+    cdef int n_planned  # number of planned documents
+    cdef int reach  # number of documents that fit into the memory
+    cdef const double *weights  # weights of places, for methods that have them
+    cdef const double *totals  # totals[n]: sum of the first n weights
+    cdef double *table  # weights and totals for queries that exceed the table of the method
     cdef double table_tau
     cdef int table_n
 
@@ -34,7 +34,7 @@ cdef class Impression:  # one list under way, and the memory to build it; each t
     cdef void show(self, int document) noexcept nogil
 
 
-cdef class Interleaving:  # a method and its parameters; no state, so threads may share it
+cdef class Interleaving:  # a method and its parameters. It has no state, so threads may share it
     cdef int begin(
         self, Impression shown, bitgen_t *rng, const ranked_t *first, const ranked_t *second, ties_t ties
     ) except -1 nogil

@@ -1,4 +1,4 @@
-"""The contract of every interleaving method: begin a list, place one document after the other, credit the clicks."""
+"""Interface of interleaving methods: begin a list, place one document after the other, credit the clicks."""
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from rankduel.types import Outcome
 
 
 cdef class Impression:
-    """One list under way: the memory to build lists of up to k places, one after the other. Each thread has its own.
+    """The list being built, with the memory for lists of up to k places. You can reuse it. Use one per thread.
 
     >>> from rankduel.interleaving import Impression
     >>> Impression(10, 120).k
@@ -27,7 +27,7 @@ cdef class Impression:
     def __cinit__(self, int k, int n_documents):
         cdef int j
         if k < 1 or n_documents < 0:
-            raise ValueError(f"an impression has at least one place, got {k} for {n_documents} documents")
+            raise ValueError(f"k must be at least 1 and n_documents at least 0, got {k} and {n_documents}")
         self.k = k
         self.documents = <int *>calloc(6 * <size_t>k, sizeof(int))
         self.clicked = <uint8_t *>calloc(k, 1)
@@ -50,7 +50,7 @@ cdef class Impression:
         free(self.table)
 
     cdef int reserve(self, int n_documents) except -1 nogil:
-        """Memory for queries of so many documents; the list so far is forgotten where that was less."""
+        """Allocate memory for queries of n documents. If the memory grows, the current list is lost."""
         cdef size_t words = n_documents // 64 + 1
         cdef uint64_t *bits
         if n_documents <= self.reach and self.seen != NULL:
@@ -66,13 +66,13 @@ cdef class Impression:
         return 0
 
     cdef int open(self, const ranked_t *first, const ranked_t *second, ties_t ties) except -1 nogil:
-        """An empty list of two rankers. What the last one has marked is undone one by one, so this is O(k)."""
+        """Begin an empty list of two rankers. Clears the marks of the last list one by one, which is O(k)."""
         cdef int index
         for index in range(self.n):
             self.seen[self.documents[index] >> 6] = 0
         vacate(&self.sides[0], self.n)
         vacate(&self.sides[1], self.n)
-        # Where neither ranker lacks a document there are first.n of them, else at most all of both.
+        # If both rankers have all documents, there are first.n of them, and otherwise at most first.n + second.n.
         if max(first.n, second.n) > self.reach or ((first.wide or second.wide) and first.n + second.n > self.reach):
             self.reserve(first.n + second.n)
         self.n, self.n_planned, self.ties = 0, 0, ties
@@ -90,7 +90,7 @@ cdef class Impression:
 
 
 cdef class Interleaving:
-    """A way to make one list of two rankers' lists, and to tell from the clicks on it which ranker is better.
+    """Base class of interleaving methods: merge two rankings into one page, and decide from clicks which one won.
 
     >>> from rankduel.interleaving import ProbabilisticInterleaving
     >>> method = ProbabilisticInterleaving()
@@ -101,14 +101,14 @@ cdef class Interleaving:
     <Outcome.SECOND: 'second'>
     """
 
-    # What each method declares.
+    # Each method declares these.
 
     name = ""  # as in INTERLEAVINGS
-    credit_field = ""  # the name, in stored pages, of what credit needs of each position
+    credit_field = ""  # name, in stored pages, of the credit data of each position
 
     @staticmethod
     def check_credit_value(value):
-        """Raise ValueError if a value from outside cannot be what credit needs of a position."""
+        """Raise ValueError if a value from outside is not valid credit data of a position."""
         raise NotImplementedError("an interleaving method must define check_credit_value")
 
     # The kernels.
@@ -120,33 +120,33 @@ cdef class Interleaving:
         return shown.open(first, second, ties)
 
     cdef int place(self, Impression shown, bitgen_t *rng) except -2 nogil:
-        """Append the next document and return it; -1 when the page is full or there are no more documents."""
+        """Append the next document and return it. -1 if the page is full or there are no more documents."""
         return -1
 
     cdef double credit_of(self, Impression shown, bitgen_t *rng) except? -2 nogil:
-        """From `clicked`, a number in [-1, 1]: positive if the first ranker wins, negative if the second, 0 if neither."""
+        """Compute the credit of `clicked`, in [-1, 1]: positive if the first ranker wins, negative if the second."""
         return 0
 
     cdef object depth(self, int k):
-        """How much of its lists a page of k places needs: None for all."""
+        """Number of documents of each list that a page of k places needs. None for all."""
         return k
 
     cdef tuple record(self, Impression shown):
-        """What credit needs, position by position."""
+        """Credit data, position by position."""
         return ()
 
     cdef double credit_recorded(self, tuple credit_data, list positions) except? -2:
-        """As `credit_of`, from what `record` has returned, for clicks at these positions."""
+        """Like `credit_of`, from the credit data of `record` and the clicked positions."""
         return 0
 
-    # What a user calls.
+    # The public interface.
 
     def interleave(self, first, second, k=10, seed=None):
-        """One list of at most k documents from two rankings, best document first.
+        """Merge two rankings, best document first, into one list of at most k documents.
 
-        The rankings may differ in length and in what they hold; where one has no more documents, the other goes on;
-        if one is empty, all are the other's. Equal seeds give equal lists; and but for `OptimizedInterleaving`, the
-        list for a smaller k is the beginning of the list for a larger one: page 2 continues page 1.
+        The rankings may have different lengths and different documents. When one has no more documents, the other fills
+        the page. Equal seeds give equal lists. The list for a smaller k is the beginning of the list for a larger k, so
+        that page 2 continues page 1, except with `OptimizedInterleaving`.
         """
         cdef small_t stream
         cdef Lists lists
@@ -156,7 +156,7 @@ cdef class Interleaving:
             raise ValueError(f"k must be a whole number of at least 1, got {k!r}")
         first, second = ranking("first", first), ranking("second", second)
         if not first and not second:
-            raise ValueError("both rankings are empty: there is nothing to show")
+            raise ValueError("both rankings are empty, expected at least one document")
         places = min(<object>k, len(first) + len(second))
         lists = Lists((first, second), self.depth(places))
         shown = Impression(min(places, lists.n_documents), lists.ranked[0].n + lists.ranked[1].n)
@@ -168,15 +168,15 @@ cdef class Interleaving:
         return Interleaved(self.name, documents, self.credit_field, self.record(shown))
 
     def credit(self, shown, clicks):
-        """Who deserves the clicks: positive is the first ranker, negative the second, 0 neither; from -1 to 1.
+        """Credit the clicks on a list: from -1 to 1, positive for the first ranker, negative for the second.
 
-        `clicks` are the clicked documents; how often and in which order does not matter.
+        `clicks` are the clicked documents. Their order and repeated clicks do not matter.
         """
         if shown.method != self.name:
-            raise ValueError(f"this list was made by {shown.method!r} and cannot be credited by {self.name!r}")
+            raise ValueError(f"a list of method {shown.method!r} cannot be credited by {self.name!r}")
         credit_data = shown.credit_data
         if credit_data is None or shown.credit_field != self.credit_field:
-            raise ValueError(f"this list carries no {self.credit_field}, without which its clicks cannot be credited")
+            raise ValueError(f"the list has no {self.credit_field}, so its clicks cannot be credited")
         cdef set positions = set()
         for document in clicks:
             try:
@@ -186,13 +186,13 @@ cdef class Interleaving:
         return self.credit_recorded(credit_data, sorted(positions)) if positions else 0.0
 
     def outcome(self, shown, clicks):
-        """The sign of `credit` as an `Outcome`."""
+        """Credit the clicks on a list, as an `Outcome`: the sign of `credit`."""
         credit = self.credit(shown, clicks)
         return Outcome.FIRST if credit > 0 else Outcome.SECOND if credit < 0 else Outcome.TIE
 
 
 cdef list ranking(str name, object given):
-    """A ranking as a list."""
+    """Convert a ranking to a list."""
     if isinstance(given, list):
         return given
     if isinstance(given, (set, frozenset, dict)) or not hasattr(given, "__iter__"):

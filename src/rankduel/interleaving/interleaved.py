@@ -1,4 +1,4 @@
-"""`Interleaved`: a list that was shown, with all that is needed to credit its clicks later."""
+"""`Interleaved`: an interleaved list, with the data to credit its clicks later."""
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
@@ -9,11 +9,11 @@ __all__ = ["Interleaved"]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Interleaved:
-    """A list made of two rankers' lists: show `documents`, and hand it to `credit` with the clicks, now or later.
+    """An interleaved list: show `documents`, and pass it to `credit` with the clicks, now or later.
 
-    `credit_data` has, position by position, what the method needs to credit a click; the rankings are not needed any
-    more, though `lists` may have their best documents. `to_dict` and `from_dict` are for a store: if the documents are
-    strings or numbers, JSON will do. There `credit_data` has the name that the method gives it (`credit_field`).
+    `credit_data` has all data that the method needs to credit a click, position by position, so that you need not keep
+    the rankings. `lists` may hold their best documents, for display. Use `to_dict` and `from_dict` to store the list,
+    for example as JSON if the documents are strings or numbers. There, `credit_data` is named by `credit_field`.
 
     >>> import json
     >>> from rankduel.interleaving import TeamDraftInterleaving
@@ -28,7 +28,7 @@ class Interleaved:
 
     method: str  # as in INTERLEAVINGS
     documents: tuple[Hashable, ...]
-    credit_field: str | None = None  # what the method calls its data: teams, probabilities, places or credits
+    credit_field: str | None = None  # kind of credit data: teams, probabilities, places or credits
     credit_data: tuple[Any, ...] | None = None
     lists: tuple[tuple[Hashable, ...], tuple[Hashable, ...]] | None = None  # the best documents of both rankers
 
@@ -36,7 +36,7 @@ class Interleaved:
         return f"Interleaved({', '.join(f'{name}={value!r}' for name, value in self.to_dict().items())})"
 
     def to_dict(self) -> dict[str, Any]:
-        """Method, documents, the data for credit by its name, and the lists if there are any."""
+        """Convert to a dict of the method, the documents, the credit data by its name, and the lists, if any."""
         stored: dict[str, Any] = {"method": self.method, "documents": self.documents}
         if self.credit_field is not None:
             stored[self.credit_field] = self.credit_data
@@ -44,25 +44,25 @@ class Interleaved:
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Self:
-        """The list again, from `to_dict` or from what JSON made of it.
+        """Create a list from the dict of `to_dict`, also after a round trip through JSON.
 
         >>> Interleaved.from_dict({"method": "team_draft"})
         Traceback (most recent call last):
-        ValueError: an interleaved list has a method and documents, got method
+        ValueError: an interleaved list needs method and documents, got method
         """
         if not {"method", "documents"} <= set(stored):
-            raise ValueError(f"an interleaved list has a method and documents, got {', '.join(stored) or 'nothing'}")
+            raise ValueError(f"an interleaved list needs method and documents, got {', '.join(stored) or 'nothing'}")
         documents, lists = tuple(stored["documents"]), stored.get("lists")
         data = {name: value for name, value in stored.items() if name not in ("method", "documents", "lists")}
         data = {name: value for name, value in data.items() if value is not None}
         if len(data) > 1:
-            raise ValueError(f"an interleaved list has data of one kind to credit clicks, got {' and '.join(data)}")
+            raise ValueError(f"an interleaved list has one kind of credit data, got {' and '.join(data)}")
         credit_field, values = next(iter(data.items()), (None, None))
         if values is not None and (not isinstance(values, list | tuple) or len(values) != len(documents)):
-            count = len(values) if isinstance(values, list | tuple) else "no list of"
-            raise ValueError(f"{len(documents)} documents, but {count} {credit_field}")
+            got = str(len(values)) if isinstance(values, list | tuple) else repr(values)
+            raise ValueError(f"{credit_field} must be a list of {len(documents)}, one per document, got {got}")
         if lists is not None and len(lists) != 2:
-            raise ValueError(f"lists are those of two rankers, got {len(lists)}")
+            raise ValueError(f"lists must be two, one per ranker, got {len(lists)}")
         return cls(
             stored["method"],
             documents,

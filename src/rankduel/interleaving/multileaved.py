@@ -1,4 +1,4 @@
-"""`Multileaved`: a list that several rankers share, and what is needed to credit its clicks, now or much later."""
+"""`Multileaved`: a multileaved list, with the data to credit its clicks later."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -9,7 +9,7 @@ __all__ = ["Multileaved"]
 
 @dataclass(frozen=True, slots=True)
 class Multileaved:
-    """A multileaved list. It knows enough of the rankings to be credited without them.
+    """A multileaved list. You can credit its clicks later, without the rankings.
 
     >>> from rankduel.interleaving import SOSM
     >>> shown = SOSM().multileave([["a", "b"], ["b", "a"]], seed=1)
@@ -17,25 +17,25 @@ class Multileaved:
     True
     """
 
-    method: str  # that made it, as its `repr`
+    method: str  # `repr` of the method
     n_rankers: int
-    documents: tuple[Any, ...]  # as shown, the top first
-    evidence: tuple[tuple[float, ...], ...]  # what credit needs of each document; the method's page tells what it is
+    documents: tuple[Any, ...]  # as shown, top first
+    evidence: tuple[tuple[float, ...], ...]  # credit data of each document. The docstring of each method describes it
 
     def to_json(self) -> str:
-        """As one line of JSON. The documents must be of a kind that JSON keeps: strings or whole numbers, say."""
+        """Convert to one line of JSON. JSON must preserve the documents, as it does strings and whole numbers."""
         return json.dumps(asdict(self))
 
     @classmethod
     def from_json(cls, text: str) -> "Multileaved":
-        """What `to_json` wrote."""
+        """Create a list from the JSON of `to_json`."""
         try:
-            told = json.loads(text)
+            stored = json.loads(text)
             return cls(
-                str(told["method"]),
-                int(told["n_rankers"]),
-                tuple(told["documents"]),
-                tuple(tuple(row) for row in told["evidence"]),
+                str(stored["method"]),
+                int(stored["n_rankers"]),
+                tuple(stored["documents"]),
+                tuple(tuple(row) for row in stored["evidence"]),
             )
         except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"not a multileaved list as JSON: {error!r}") from error
+            raise ValueError(f"invalid JSON of a multileaved list: {error!r}") from error

@@ -6,46 +6,46 @@ from rankduel.randomness.small cimport mix
 from rankduel.rankings.ranked cimport ABSENT, FILE, document_at, place_of, ranked_t, start_of, ties_t
 
 cdef enum:
-    NOBODY = -1  # as a team
+    NOBODY = -1  # a team: the document is nobody's pick
 
 cdef extern from *:
     """
     #define RD_TIED 1e-12
     """
-    # A difference that is not larger is rounding. Sums of inverse cubes of ranks up to ten are multiples of 1 / 2520^3,
-    # more than 6e-11: at ten places and tau = 3 every tie is found, and nothing else is taken for one.
+    # Smaller differences are rounding errors. Sums of inverse cubes of ranks up to ten are multiples of 1 / 2520^3,
+    # which is more than 6e-11. So with ten places and tau = 3, exactly the true ties count as ties.
     const double TIED "RD_TIED"
 
 
-cdef class MultiImpression:  # one list under way, and the memory to build it; each thread has its own
+cdef class MultiImpression:  # the list being built, and its memory. Use one per thread
     cdef readonly int k  # places on the page
     cdef readonly int n  # documents placed so far
     cdef readonly int n_rankers
     cdef int *documents  # [k]
-    cdef uint8_t *clicked  # [k]: 0 when placed, set by whoever watches the user
+    cdef uint8_t *clicked  # [k]: 0 when placed. The caller sets it for clicked documents
     cdef const ranked_t *rankers  # [n_rankers]
     cdef ties_t ties
-    cdef uint64_t key  # of this impression: it decides the order of tied documents
+    cdef uint64_t key  # random key of this impression, which determines the order of tied documents
     cdef int width
-    cdef double *rows  # [k, width]: what credit needs of each document
+    cdef double *rows  # [k, width]: credit data of each document
 
-    # Memory that the methods share: of each ranker, of each (ranker, place), of each document
-    cdef int *turns  # [n_rankers]: who may be next, then those who had their turn, then those with nothing left
+    # Memory that the methods share: per ranker, per (ranker, place), per document
+    cdef int *turns  # [n_rankers]: rankers that may be next, then those that had their turn, then empty ones
     cdef int n_turns, n_active
-    cdef bint common  # so far all rankers agree
-    cdef int *teams  # [k]: whose pick each document is, or NOBODY
-    cdef int *latest  # [n_rankers]: the last document looked at
-    cdef int *n_left  # [n_rankers]: documents not placed yet
-    cdef int *places  # [n_rankers, k]: where the ranker has each document
-    cdef int *pool  # [n_rankers * k]: documents to choose from,
-    cdef int *tops  # [n_rankers * k]: and the best place that any ranker gives them
+    cdef bint common  # all rankers agree so far
+    cdef int *teams  # [k]: the ranker that picked each document, or NOBODY
+    cdef int *latest  # [n_rankers]: the last document examined
+    cdef int *n_left  # [n_rankers]: number of documents not placed yet
+    cdef int *places  # [n_rankers, k]: place of each shown document in the ranking
+    cdef int *pool  # [n_rankers * k]: documents to choose from
+    cdef int *tops  # [n_rankers * k]: the best place that any ranker gives each of them
     cdef int n_pool
     cdef int *starts  # [k]
-    cdef double *left  # [n_rankers]: mass of what is not placed yet
+    cdef double *left  # [n_rankers]: mass of the documents not placed yet
     cdef double *scores  # [n_rankers]
     cdef double *walk  # [2, 2 k + 3, n_rankers]
     cdef double *weights  # weights[p] = (p + 1)^-tau
-    cdef double *masses  # masses[p]: the sum of the first p weights
+    cdef double *masses  # masses[p]: sum of the first p weights
     cdef uint32_t *marks  # marks[d] == epoch: document d is marked
     cdef uint32_t epoch
     cdef int n_marks, n_weights, room
@@ -58,8 +58,8 @@ cdef class MultiImpression:  # one list under way, and the memory to build it; e
     cdef void rank_shown(self, int offset, bint all) noexcept nogil
 
 
-cdef class Multileaving:  # a method and its parameters; no state, so threads may share it
-    cdef readonly bint whole  # credit needs the whole page, not only what the user has looked at
+cdef class Multileaving:  # a method and its parameters. It has no state, so threads may share it
+    cdef readonly bint whole  # credit needs the whole page, not only the positions that the user examined
     cdef dict _parameters
 
     cdef int width_of(self, int n_rankers) noexcept nogil
@@ -72,7 +72,7 @@ cdef class Multileaving:  # a method and its parameters; no state, so threads ma
     cdef int credit(self, MultiImpression shown, double *preferences) except -1 nogil
 
 
-cdef class ScoredMultileaving(Multileaving):  # preferences come from a score of each ranker
+cdef class ScoredMultileaving(Multileaving):  # preferences are computed from a score of each ranker
     cdef int score(self, MultiImpression shown, double *scores) except -1 nogil
     cdef int points(self, MultiImpression shown, double *scores) except -1 nogil
 
@@ -82,12 +82,12 @@ cdef inline bint marked(MultiImpression shown, int document) noexcept nogil:
 
 
 cdef inline uint64_t tie_key(MultiImpression shown, int r, int document) noexcept nogil:
-    """Of tied documents, ranker r puts the one of the smaller key first; no two keys of a ranker are equal."""
+    """Sort key of a tied document for ranker r. The smaller key comes first. All keys of a ranker differ."""
     return document if shown.ties == FILE else mix(shown.key ^ (<uint64_t>(r + 1) << 32) ^ document)
 
 
 cdef inline int rest_of_ties(MultiImpression shown, int r, int place, int start) noexcept nogil:
-    """One past the tie group that begins at `start` and holds `place`."""
+    """One past the end of the tie group that begins at `start` and includes `place`."""
     cdef const ranked_t *ranked = &shown.rankers[r]
     place += 1
     while place < ranked.n and start_of(ranked, document_at(ranked, place)) == start:
@@ -117,7 +117,7 @@ cdef inline int best_unmarked(MultiImpression shown, int r) noexcept nogil:
 
 
 cdef inline int next_document(MultiImpression shown, int r, int place, int previous) noexcept nogil:
-    """The document at that place of ranker r's order, ties broken; `previous` is the one at the place before."""
+    """The document at a place of ranker r, with ties broken. `previous` is the document at the place before."""
     cdef const ranked_t *ranked = &shown.rankers[r]
     cdef int best = document_at(ranked, place), start = start_of(ranked, best), end, other, document
     cdef uint64_t key, least = 0, best_key = ~(<uint64_t>0)
@@ -137,7 +137,7 @@ cdef inline int next_document(MultiImpression shown, int r, int place, int previ
 
 
 cdef inline int place_in(MultiImpression shown, int r, int document) noexcept nogil:
-    """Where ranker r has a document, ties broken; ABSENT if it is not there."""
+    """The place of a document for ranker r, with ties broken, or ABSENT."""
     cdef const ranked_t *ranked = &shown.rankers[r]
     cdef int start, place, other
     cdef uint64_t key

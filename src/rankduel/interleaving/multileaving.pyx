@@ -1,4 +1,4 @@
-"""What all multileaving methods share: the list under way, its ties, and the door for lists of Python."""
+"""Base classes of multileaving methods: the list being built, its ties, and the Python interface."""
 
 import numpy as np
 
@@ -19,14 +19,14 @@ cnp.import_array()
 
 
 def positive(name, value):
-    """A finite number above 0, as a float."""
+    """Validate a finite number above 0, and return it as a float."""
     if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0 < value < float("inf"):
         raise ValueError(f"{name} must be a number > 0, got {value!r}")
     return float(value)
 
 
 cdef class MultiImpression:
-    """One multileaved list under way: a page of k places, and the memory to fill it time and again."""
+    """The multileaved list being built: a page of k places, with memory that is reused for each list."""
 
     def __cinit__(self, k):
         if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 1 <= k < 2**20:
@@ -50,7 +50,7 @@ cdef class MultiImpression:
         free(self.marks)
 
     cdef int open(self, const ranked_t *rankers, int n_rankers, ties_t ties, int width) except -1 nogil:
-        """An empty page for these rankers."""
+        """Begin an empty page for these rankers."""
         cdef size_t room = n_rankers, k = self.k
         if n_rankers > self.room:
             free(self.rows)
@@ -79,7 +79,7 @@ cdef class MultiImpression:
         return 0
 
     cdef int weigh(self, double tau, int n) except -1 nogil:
-        """Have the weights of n places ready."""
+        """Compute the weights of n places, unless they are known."""
         cdef int p, room
         if tau == self.tau and n <= self.n_weights:
             return 0
@@ -93,7 +93,7 @@ cdef class MultiImpression:
         self.masses = self.weights + room
         self.masses[0] = 0
         for p in range(room):
-            self.weights[p] = fmax(pow(p + 1, -tau), 1e-300)  # however steep, no document is impossible
+            self.weights[p] = fmax(pow(p + 1, -tau), 1e-300)  # so that no document is impossible, even for a large tau
             self.masses[p + 1] = self.masses[p] + self.weights[p]
         self.tau, self.n_weights = tau, room
         return 0
@@ -113,7 +113,7 @@ cdef class MultiImpression:
         return 0
 
     cdef int show(self, int document) except -1 nogil:
-        """Put a document at the next place."""
+        """Append a document to the page."""
         self.mark(document)
         self.documents[self.n] = document
         self.clicked[self.n] = 0
@@ -121,10 +121,9 @@ cdef class MultiImpression:
         return 0
 
     cdef void rank_shown(self, int offset, bint all) noexcept nogil:
-        """rows[i, offset + r] = the rank, from 1, that ranker r gives document i among those shown.
+        """Set rows[i, offset + r] to the rank, from 1, of document i among those shown, in the order of ranker r.
 
-        Of clicked documents i, or of all. What a ranker does not have stands after all that it has, as one more group
-        of ties.
+        For clicked documents only, or for all. Documents that a ranker does not have are tied, after all that it has.
         """
         cdef int r, i, j, n = self.n, rank, same, document, start
         cdef int *starts = self.starts
@@ -147,11 +146,11 @@ cdef class MultiImpression:
 
 
 cdef class Multileaving:
-    """A way to let many rankers share one page, and to read from its clicks who is preferred to whom.
+    """Base class of multileaving methods: merge many rankings into one page, and turn clicks into preferences.
 
-    `multileave` makes the list that a user sees, `preferences` credits the clicks on it. The rankings are sequences of
-    anything hashable, best first, and may differ in length and in what they hold. A document that a ranker does not
-    have stands after all that it has; among several such, the order is drawn at random for each list.
+    `multileave` makes the list that a user sees, and `preferences` credits the clicks on it. Rankings are sequences of
+    hashable documents, best first. They may have different lengths and different documents. Documents that a ranker
+    does not have come after all documents that it has, in a random order for each list.
     """
 
     def __init__(self, **parameters):
@@ -160,44 +159,46 @@ cdef class Multileaving:
     # The kernel: `begin` a page, `place` documents on it one by one, set `clicked`, and `prefer`.
 
     cdef int width_of(self, int n_rankers) noexcept nogil:
-        """Numbers in a row of evidence."""
+        """Length of a row of evidence."""
         return n_rankers
 
     cdef int begin(
         self, MultiImpression shown, bitgen_t *rng, const ranked_t *rankers, int n_rankers, ties_t ties
     ) except -1 nogil:
-        """An empty page. The rankers' tables must stay where they are until it is credited."""
+        """Begin an empty page. Do not move the tables of the rankers until the page is credited."""
         if ties == REDRAW:
             with gil:
-                raise ValueError("ties must be file or consistent for multileaving, got redraw")
+                raise ValueError("ties must be 'file' or 'consistent' for multileaving, got 'redraw'")
         shown.open(rankers, n_rankers, ties, self.width_of(n_rankers))
         if ties == CONSISTENT:
             shown.key = rng.next_uint64(rng.state)
         return 0
 
     cdef int place(self, MultiImpression shown, bitgen_t *rng) except -2 nogil:
-        """Put one more document on the page and return it; -1 if the page is full or nothing is left."""
+        """Append the next document and return it. -1 if the page is full or there are no more documents."""
         with gil:
-            raise NotImplementedError(f"{type(self).__name__} needs place")
+            raise NotImplementedError(f"{type(self).__name__} must define place()")
 
     cdef int prefer(self, MultiImpression shown, double *preferences) except -1 nogil:
-        """Fill in the antisymmetric matrix [n_rankers, n_rankers]: positive at [x, y] if x is preferred to y."""
+        """Compute the antisymmetric matrix [n_rankers, n_rankers]: positive at [x, y] if x is preferred to y."""
         self.witness(shown, False)
         return self.credit(shown, preferences)
 
     cdef int witness(self, MultiImpression shown, bint all) except -1 nogil:
-        """Fill in the rows that the clicks need, or all of them, where `place` has not."""
+        """Compute the rows of clicked documents, or all rows, unless `place` did."""
         return 0
 
     cdef int credit(self, MultiImpression shown, double *preferences) except -1 nogil:
-        """`prefer` from the rows alone."""
+        """Compute the preferences from the rows."""
         with gil:
-            raise NotImplementedError(f"{type(self).__name__} needs credit")
+            raise NotImplementedError(f"{type(self).__name__} must define credit()")
 
-    # What a user calls
+    # The public interface.
 
     def multileave(self, rankings, k=10, seed=None):
-        """The list to show, of at most k documents. Equal seeds give equal lists, and a longer one begins as a shorter.
+        """Merge rankings into one list of at most k documents.
+
+        Equal seeds give equal lists, and a longer list begins with the shorter one.
 
         >>> from rankduel.interleaving import TeamDraftMultileaving
         >>> TeamDraftMultileaving().multileave([["a", "b", "c"], ["a", "c", "d"]], k=3, seed=1).documents
@@ -207,7 +208,7 @@ cdef class Multileaving:
         cdef Lists lists = Lists(rankings)
         cdef small_t stream
         if lists.n_rankings == 0:
-            raise ValueError("rankings must hold at least one ranking, got none")
+            raise ValueError("rankings must have at least one ranking, got none")
         small_open(&stream, small_seed(fresh_seed() if seed is None else seed))
         with nogil:
             self.begin(shown, &stream.rng, lists.ranked, lists.n_rankings, CONSISTENT)
@@ -218,7 +219,7 @@ cdef class Multileaving:
         return Multileaved(repr(self), shown.n_rankers, documents, self._evidence(shown))
 
     def preferences(self, shown, clicks):
-        """Who is preferred to whom, from the documents of a list that were clicked: positive at [x, y] for x over y."""
+        """Credit the clicked documents of a list: a matrix, positive at [x, y] if ranker x is preferred to y."""
         cdef MultiImpression page = self._page(shown, clicks)
         preferences = np.zeros((page.n_rankers, page.n_rankers))
         self.credit(page, <double *>cnp.PyArray_DATA(preferences))
@@ -226,7 +227,7 @@ cdef class Multileaving:
 
     @property
     def parameters(self):
-        """The method's parameters by name."""
+        """Parameters of the method by name."""
         return dict(self._parameters)
 
     def __repr__(self):
@@ -246,13 +247,13 @@ cdef class Multileaving:
         )
 
     def _page(self, shown, clicks):
-        """The page of a list, with its rows and its clicks."""
+        """Create the page of a list, with its rows and clicks."""
         cdef MultiImpression page
         cdef int i
         if not isinstance(shown, Multileaved):
-            raise TypeError(f"shown must be a Multileaved from multileave(), got {shown!r}")
+            raise TypeError(f"shown must be a Multileaved, as multileave() returns it, got {shown!r}")
         if shown.method != repr(self):
-            raise ValueError(f"the list was made by {shown.method}, not by {self!r}")
+            raise ValueError(f"a list of method {shown.method} cannot be credited by {self!r}")
         if shown.n_rankers < 1:
             raise ValueError(f"n_rankers must be at least 1, got {shown.n_rankers}")
         places = {document: place for place, document in enumerate(shown.documents)}
@@ -269,11 +270,11 @@ cdef class Multileaving:
         return page
 
     def _checked(self, shown, width):
-        """The evidence as an array. It may come from a file, and kernels trust it: so it is checked here."""
+        """Validate the evidence and convert it to an array. It may come from a file, and kernels trust it."""
         n = len(shown.documents)
         rows = np.array(shown.evidence, float) if n else np.zeros((0, width))
         if rows.shape != (n, width):
-            raise ValueError(f"evidence of {n} documents must be {n} rows of {width}, got {shown.evidence!r:.100}")
+            raise ValueError(f"evidence must be {n} rows of {width}, one per document, got {shown.evidence!r:.100}")
         low, high = self._limits(n, shown.n_rankers)
         wrong = ~((rows >= low) & (rows <= high))
         if wrong.any():
@@ -282,22 +283,22 @@ cdef class Multileaving:
         return rows
 
     def _limits(self, n, n_rankers):
-        """The least and the largest number in each column of the evidence."""
-        raise NotImplementedError(f"{type(self).__name__} needs _limits")
+        """The smallest and the largest valid number in each column of the evidence."""
+        raise NotImplementedError(f"{type(self).__name__} must define _limits()")
 
 
 cdef class ScoredMultileaving(Multileaving):
-    """A method that gives each ranker a score, and prefers x to y if the score of x is higher."""
+    """Base class of methods with a score for each ranker: x is preferred to y if its score is higher."""
 
     cdef int score(self, MultiImpression shown, double *scores) except -1 nogil:
-        """The score of each ranker: all that `prefer` looks at, in O(n_rankers)."""
+        """Compute the score of each ranker. `prefer` compares these scores. The cost is O(n_rankers)."""
         self.witness(shown, False)
         return self.points(shown, scores)
 
     cdef int points(self, MultiImpression shown, double *scores) except -1 nogil:
-        """`score` from the rows alone."""
+        """Compute the scores from the rows."""
         with gil:
-            raise NotImplementedError(f"{type(self).__name__} needs points")
+            raise NotImplementedError(f"{type(self).__name__} must define points()")
 
     cdef int credit(self, MultiImpression shown, double *preferences) except -1 nogil:
         cdef int x, y, n = shown.n_rankers
@@ -313,7 +314,7 @@ cdef class ScoredMultileaving(Multileaving):
         return 0
 
     def scores(self, shown, clicks):
-        """The score of each ranker, from the documents of a list that were clicked."""
+        """Compute the score of each ranker from the clicked documents of a list."""
         cdef MultiImpression page = self._page(shown, clicks)
         scores = np.zeros(page.n_rankers)
         self.points(page, <double *>cnp.PyArray_DATA(scores))

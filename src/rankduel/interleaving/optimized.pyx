@@ -12,22 +12,24 @@ from rankduel.rankings.ranked cimport ranked_t, ties_t
 from rankduel.errors import brief
 from rankduel.interleaving.optimized_plan import CREDITS, plan
 
-cdef double TIED = 1e-9  # worths are fractions: sums of them that should be 0 miss it by much less than this
+cdef double TIED = 1e-9  # smaller sums of credits are rounding errors and count as 0
 
 
 cdef class OptimizedInterleaving(Interleaving):
-    """Optimized Interleaving: of all lists that merge the two, show each as often as a linear program says.
+    """Optimized Interleaving: draws one of all merged lists, with probabilities from a linear program.
 
-    Allowed is every list whose next document is always the best unused one of either ranker. A click on a document is
-    worth something to the ranker that has it higher: with credit="linear" the difference of its ranks, with "inverse"
-    that of 1 / rank, with "binary" always the same. The probabilities of the lists are such that a click at any position is
-    worth 0 on average, to users whom no relevance guides, and such that clicks tell as much as they then can. The
-    credit is the sum of what the clicks are worth, scaled into [-1, 1].
+    In an allowed list, each next document is the best unused one of either ranker. A click credits the ranker that
+    ranks the document higher: by the difference of the ranks with credit="linear", of 1 / rank with "inverse", or by a
+    constant with "binary". The credit of a page is the sum over its clicks, scaled into [-1, 1].
 
-    Where no probabilities are without bias, they have the least total bias. That may happen when the rankers have
-    different documents, and with "binary" whenever one ranker has more documents higher than the other. Needs scipy (`pip install 'rankduel[optimized]'`). There are up to 2^k lists, so it is slow the
-    first time it sees a pair of lists; k is at most about 14, and only the first k documents of each list are looked
-    at: one that is further down or missing has the rank below them. Page 2 is not a continuation of page 1.
+    The probabilities of the lists give a mean credit of 0 to a click at each position, if clicks do not depend on
+    relevance. Among all such probabilities, they are the ones that maximise the sensitivity. If no probabilities are
+    unbiased, the total bias is minimal. This can happen if the rankers have different documents. With "binary", it
+    happens whenever one ranker ranks more documents higher than the other.
+
+    You need scipy: `pip install 'rankduel[optimized]'`. There are up to 2^k lists, so the first page of each pair of
+    rankings is slow, and k can be at most about 14. Only the first k documents of each list are used. A document that
+    is further down, or missing, has the rank below them. Page 2 does not continue page 1.
 
     References: F. Radlinski, N. Craswell. Optimized interleaving for online retrieval evaluation. WSDM 2013.
 
@@ -41,7 +43,7 @@ cdef class OptimizedInterleaving(Interleaving):
     """
 
     name = "optimized"
-    credit_field = "credits"  # of each document: what a click is worth; positive: to the first ranker
+    credit_field = "credits"  # credit of a click on each document, positive for the first ranker
 
     cdef readonly str credit_rule
 
@@ -72,7 +74,7 @@ cdef class OptimizedInterleaving(Interleaving):
         return 0
 
     cdef int draw(self, Impression shown, double u, tuple first, tuple second) except -1:
-        """Plan one of the allowed lists."""
+        """Draw one of the allowed lists, and plan it."""
         cdef int index
         lists, chances, worth = plan(first, second, shown.k, self.credit_rule)
         chosen = lists[len(lists) - 1]
@@ -113,7 +115,7 @@ cdef class OptimizedInterleaving(Interleaving):
 
 
 cdef tuple top(Impression shown, bitgen_t *rng, int j):
-    """The best documents of a ranker, as many as the page has places; tied ones in a random order."""
+    """The best k documents of a ranker, with ties in a random order."""
     cdef side_t *side = &shown.sides[j]
     cdef list documents = []
     cdef int place, document

@@ -1,4 +1,4 @@
-"""The linear program of Optimized Interleaving: which of the allowed lists to show, and how often."""
+"""Linear program of Optimized Interleaving: the allowed lists, and the probability of each."""
 
 from functools import lru_cache
 from math import log2
@@ -7,7 +7,7 @@ from typing import Any
 __all__ = ["CREDITS", "MAX_LISTS", "Plan", "plan"]
 
 CREDITS = ("linear", "inverse", "binary")
-MAX_LISTS = 20_000  # twice as many for each place of the page, if the rankings have nothing in common
+MAX_LISTS = 20_000  # each place of the page can double the number of lists
 
 Ranking = tuple[int, ...]
 Plan = tuple[
@@ -17,7 +17,9 @@ Plan = tuple[
 
 @lru_cache(maxsize=256)
 def plan(first: Ranking, second: Ranking, k: int, credit: str) -> Plan:
-    """The lists to draw from, how likely each is, and what a click on a document is worth (positive: to the first).
+    """Compute the lists to draw from, their probabilities, and the credit of a click on each document.
+
+    Positive credits are for the first ranker.
 
     >>> lists, chances, credits = plan((0, 1, 2), (1, 2, 0), 3, "linear")
     >>> [(shown, round(chance, 3)) for shown, chance in zip(lists, chances)]
@@ -33,7 +35,7 @@ def plan(first: Ranking, second: Ranking, k: int, credit: str) -> Plan:
 
 
 def allowed(first: Ranking, second: Ranking, k: int) -> list[Ranking]:
-    """Every list whose next document is always the best unused one of either ranking."""
+    """List all pages on which each next document is the best unused one of either ranking."""
     lists: list[Ranking] = [()]
     for _ in range(min(k, len({*first, *second}))):
         longer: dict[Ranking, None] = {}
@@ -44,13 +46,13 @@ def allowed(first: Ranking, second: Ranking, k: int) -> list[Ranking]:
                     longer[(*shown, best)] = None
         lists = list(longer)
         if len(lists) > MAX_LISTS:
-            raise ValueError(f"more than {MAX_LISTS} lists of {k} documents are allowed: Optimized needs a smaller k")
+            raise ValueError(f"k = {k} gives more than {MAX_LISTS:,} lists; use OptimizedInterleaving with a smaller k")
     return lists
 
 
 def credits_of(first: Ranking, second: Ranking, k: int, credit: str) -> dict[int, float]:
-    """What a click on each document is worth, such that all clicks of a page together are worth from -1 to 1."""
-    below = max(len(first), len(second)) + 1  # the rank of a document that a ranking does not have
+    """Compute the credit of a click on each document, scaled so that the sum over a page is from -1 to 1."""
+    below = max(len(first), len(second)) + 1  # rank of a missing document
     raw: dict[int, float] = {}
     for document in {**dict.fromkeys(first), **dict.fromkeys(second)}:
         a = first.index(document) + 1 if document in first else below
@@ -61,9 +63,9 @@ def credits_of(first: Ranking, second: Ranking, k: int, credit: str) -> dict[int
 
 
 def sensitivity(worths: list[float]) -> float:
-    """How far from certain a random click leaves us about who wins, in bits: the entropy of the sides it may help.
+    """Sensitivity of a list: the entropy, in bits, of the ranker that a random click credits.
 
-    Position i is clicked in proportion to 1 / i.
+    Position i is clicked with a probability proportional to 1 / i.
     """
     total = sum(1 / rank for rank in range(1, len(worths) + 1))
     a = sum(1 / rank for rank, worth in enumerate(worths, 1) if worth > 0) / total
@@ -76,15 +78,17 @@ def _entropy_part(share: float) -> float:
 
 
 def solve(worths: list[list[float]]) -> list[float]:
-    """The probabilities of lists whose positions have these worths: no bias at any position, then most sensitive.
+    """Solve the linear program: probabilities of the lists without bias at any position, with maximum sensitivity.
 
-    Where no probabilities are without bias, those with the smallest sum of biases.
+    `worths` has the credit of a click at each position of each list. If no probabilities are unbiased, the sum of the
+    biases is minimal.
     """
     try:
-        import numpy as np  # noqa: PLC0415 - with scipy
+        import numpy as np  # noqa: PLC0415 - needed only with scipy
         from scipy.optimize import linprog  # noqa: PLC0415 - an extra, and slow to import
     except ImportError as error:
-        raise ImportError("no OptimizedInterleaving without scipy: pip install 'rankduel[optimized]'") from error
+        message = "OptimizedInterleaving needs scipy, which is not installed: pip install 'rankduel[optimized]'"
+        raise ImportError(message) from error
     scale = max((abs(worth) for shown in worths for worth in shown), default=0.0) or 1.0
     positions = np.array(worths).T / scale
     n_positions, n_lists = positions.shape
@@ -93,7 +97,7 @@ def solve(worths: list[list[float]]) -> list[float]:
     right = np.append(np.zeros(n_positions), 1.0)
     answer: Any = linprog(-gain, A_eq=np.vstack([positions, ones]), b_eq=right, method="highs")
     if not answer.success:
-        # Bias up, bias down: two more variables for each position.
+        # Two more variables for each position: positive bias and negative bias.
         eye = np.eye(n_positions)
         equal = np.block([[positions, eye, -eye], [ones, np.zeros((1, 2 * n_positions))]])
         biases = np.append(np.zeros(n_lists), np.ones(2 * n_positions))

@@ -17,25 +17,25 @@ from rankduel.randomness.draws cimport below
 from rankduel.rankings.ranked cimport ranked_t, ties_t
 
 cdef enum:
-    TOP  # columns of the evidence: the best place that any ranker gives the document, from 0;
-    CHOICES  # how many documents it was chosen from;
-    RANKS  # and the rank of each ranker
+    TOP  # columns of the evidence: best place that any ranker gives the document, from 0
+    CHOICES  # number of documents from which it was chosen
+    RANKS  # first of the columns with the ranks, one per ranker
 
 
 cdef class PairwisePreferenceMultileaving(ScoredMultileaving):
-    """Clicks say which document is better than which; a ranker's score counts the pairs that it orders that way.
+    """Scores each ranker by the pairs of a clicked and an unclicked document that it orders correctly.
 
-    At place i, from 1, the document is any of those in the first i places of some ranker that are not yet shown, each
-    as likely. A clicked document is preferred to every unclicked one down to one place below the last click. The pair
-    counts if either could have stood in the place of the other: if both stand at places for which both could be chosen.
-    It has the weight 1 / P(both were still there by then), which makes clicks that have nothing to do with relevance
-    favour nobody: the expected scores are equal. The preference of x over y is the difference of their scores.
+    The document at place i, from 1, is drawn uniformly from the unused documents in the first i places of any ranker.
+    A clicked document is preferred to every unclicked one, down to one place below the last click. A pair counts if
+    both documents are at places where either could have been chosen. Its weight is 1 / P(both were still unused when
+    either could be chosen). With these weights, clicks that do not depend on relevance favour no ranker: the expected
+    scores are equal. The preference of x over y is the difference of their scores.
 
-    With average=True scores are divided by the number of pairs that count, as in the authors' program; then they favour
-    some rankers.
+    With average=True, scores are divided by the number of pairs that count, as in the authors' program. These scores
+    are biased.
 
-    Evidence of a document: the best place that any ranker gives it, from 0; how many documents it was chosen from; and
-    the rank that each ranker gives it among those shown, from 1.
+    Evidence of a document: the best place that any ranker gives it, from 0, the number of documents from which it was
+    chosen, and the rank that each ranker gives it among those shown, from 1.
 
     Oosterhuis, de Rijke: Sensitive and scalable online evaluation with theoretical guarantees. CIKM 2017.
 
@@ -66,7 +66,7 @@ cdef class PairwisePreferenceMultileaving(ScoredMultileaving):
         cdef double *row
         if i == shown.k:
             return -1
-        for r in range(shown.n_rankers):  # Omega: what stands in the first i + 1 places, and is not shown
+        for r in range(shown.n_rankers):  # Omega: unused documents in the first i + 1 places
             if i < shown.rankers[r].n:
                 document = shown.latest[r] = next_document(shown, r, i, shown.latest[r])
                 if not marked(shown, document):
@@ -132,7 +132,7 @@ cdef class PairwisePreferenceMultileaving(ScoredMultileaving):
 
 
 cdef double still_to_choose(MultiImpression shown, int one, int other) noexcept nogil:
-    """The chance that the document which could be chosen first was not, until the other could be chosen too."""
+    """P(the document that could be chosen earlier was not chosen before the other one could be chosen too)."""
     cdef int i
     cdef double chance = 1
     for i in range(min(one, other), max(one, other)):

@@ -22,29 +22,31 @@ from rankduel.rankings.ranked cimport ABSENT, REDRAW, ranked_t, ties_t
 from rankduel.errors import brief
 
 cdef enum:
-    TABLE = 1024  # places whose weights every object keeps
+    TABLE = 1024  # number of places with precomputed weights
 
-cdef double TIED = 1e-9  # masses are kept by subtraction: credits that should cancel out miss 0 by much less than this
+cdef double TIED = 1e-9  # smaller credits are rounding errors of subtracted masses and count as 0
 
 
 cdef class ProbabilisticInterleaving(Interleaving):
-    """Probabilistic Interleaving: at each position a fair coin picks a ranker, which draws one of the documents left.
+    """Probabilistic Interleaving: a coin flip picks a ranker for each position, and a document is drawn from its list.
 
-    Ranker j draws document d with probability P_j(d) = rank_j(d)^-tau / sum of rank_j(d')^-tau over the documents d' left;
-    ranks are those of its whole list. So every document may appear anywhere, and a click can be credited to both
-    rankers by how likely each was to have placed the document: with the coins integrated out, the credit is
+    Ranker j draws an unused document d with probability P_j(d), proportional to rank_j(d)^-tau. Ranks are in its whole
+    list, and P_j is normalised over its unused documents. Every document may appear anywhere, so a click is credited to
+    both rankers, by the probability that each placed the document. With the coin flips integrated out, the credit is
 
-        P(more clicks on documents of the first) - P(more on documents of the second | list, clicks),
+        P(more clicks on documents of the first) - P(more clicks on documents of the second),
 
-    where a clicked d was placed by the first with probability P_1(d) / (P_1(d) + P_2(d)), independently. That is a
-    Poisson-binomial law over the clicked positions, O(clicks^2). A click that no relevance guides gives an
-    expected credit of exactly 0; its sign may still prefer a side.
+    given the list and the clicks. The first ranker placed a clicked document d with probability
+    P_1(d) / (P_1(d) + P_2(d)), independently. This is a Poisson-binomial distribution over the clicked positions, with
+    cost O(clicks^2). If clicks do not depend on relevance, the expected credit is exactly 0, but its sign may favour a
+    ranker.
 
-    A document that a ranker does not have it never places; when one ranker has run out, the other places the rest and
-    is credited for it.
+    A ranker never places a document that it does not have. When one ranker has no more documents, the other fills the
+    page and gets the credit.
 
-    Parameters: `tau`, from 0 (any document is as likely) to 50 (hardly anything but the best one left); 3 in the
-    literature. Tied documents, where a table has them, get random places, and with `redraw` new ones for the credit.
+    Parameters: `tau`, from 0 (all documents are equally likely) to 50 (almost always the best unused document). The
+    literature uses 3. If the rankings have ties, tied documents get random places, and with `redraw` new random places
+    for the credit.
 
     References: K. Hofmann, S. Whiteson, M. de Rijke. A probabilistic method for inferring preferences from clicks.
     CIKM 2011.
@@ -59,11 +61,11 @@ cdef class ProbabilisticInterleaving(Interleaving):
     """
 
     name = "probabilistic"
-    credit_field = "probabilities"  # of each document: how likely the first ranker placed it
+    credit_field = "probabilities"  # P(the first ranker placed the document)
 
     cdef readonly double tau
     cdef double weights[TABLE]  # (place + 1)^-tau
-    cdef double totals[TABLE + 1]  # of the first n places
+    cdef double totals[TABLE + 1]  # totals[n]: sum of the first n weights
 
     def __init__(self, tau=3.0):
         if isinstance(tau, bool) or not isinstance(tau, (int, float)) or not 0 <= tau <= 50:
@@ -99,7 +101,7 @@ cdef class ProbabilisticInterleaving(Interleaving):
         return 0
 
     cdef int extend(self, Impression shown, int n) except -1 nogil:
-        """Weights for more places than the table has: the impression keeps them, as threads share the method."""
+        """Compute weights for more places than the table has. The impression owns them, as threads share the method."""
         if shown.table_n < n or shown.table_tau != self.tau:
             free(shown.table)
             shown.table_n = 0
@@ -120,7 +122,7 @@ cdef class ProbabilisticInterleaving(Interleaving):
         cdef double for_own, for_other
         if index == shown.k or shown.sides[0].left + shown.sides[1].left == 0:
             return -1
-        random = eight_bytes(rng)  # the first bit is the coin, the last 53 draw the document
+        random = eight_bytes(rng)  # the first bit is the coin flip, the last 53 bits draw the document
         coin = random >> 63
         if shown.sides[coin].left == 0:
             coin = 1 - coin
@@ -145,12 +147,12 @@ cdef class ProbabilisticInterleaving(Interleaving):
         return lead(shown.scratch, n)
 
     cdef void redraw(self, Impression shown, bitgen_t *rng) noexcept nogil:
-        """Draw the places of tied documents once more, and from them the chances that a ranker placed its document."""
+        """Draw the places of tied documents again, and recompute the probability that each ranker placed a document."""
         cdef side_t *side
         cdef int index, last = -1, j, place
         for index in range(shown.n):
             if shown.clicked[index]:
-                last = index  # what stands below the last click does not matter
+                last = index  # positions below the last click do not matter
         for j in range(2):
             side = &shown.redrawn[j]
             side.ranked, side.left = shown.sides[j].ranked, shown.sides[j].ranked.n
@@ -179,7 +181,7 @@ cdef class ProbabilisticInterleaving(Interleaving):
 
 
 cdef void fill(double *weights, double *totals, int n, double tau) noexcept nogil:
-    """The weights of n places, and the totals of the first 0, ..., n."""
+    """Compute the weights of n places, and the totals of the first 0, ..., n."""
     cdef int place
     totals[0] = 0
     for place in range(n):
@@ -188,7 +190,7 @@ cdef void fill(double *weights, double *totals, int n, double tau) noexcept nogi
 
 
 cdef inline double free_mass(const side_t *side, const double *weights) noexcept nogil:
-    """The weight of all free places, summed up; what could not change the sum any more is left out."""
+    """Sum of the weights of all free places. Stops when the rest is too small to change the sum."""
     cdef double sum = 0
     cdef int place, n = side.ranked.n
     for place in range(n):
@@ -200,7 +202,7 @@ cdef inline double free_mass(const side_t *side, const double *weights) noexcept
 
 
 cdef inline int draw_place(const side_t *side, const double *weights, double u) noexcept nogil:
-    """A free place, each as likely as its weight says; u is uniform in [0, 1). From the top: most of the mass is there."""
+    """Draw a free place in proportion to the weights. u is uniform in [0, 1). Most of the mass is at the top."""
     cdef double rest = u * side.mass
     cdef int word = 0, place, last = -1
     cdef uint64_t free_places = ~side.taken[0]
@@ -210,7 +212,7 @@ cdef inline int draw_place(const side_t *side, const double *weights, double u) 
             free_places = ~side.taken[word]
         place = 64 * word + __builtin_ctzll(free_places)
         if place >= side.ranked.n:
-            return last  # a rounding error below everything
+            return last  # reached only by rounding
         rest -= weights[place]
         if rest < 0:
             return place
@@ -219,7 +221,7 @@ cdef inline int draw_place(const side_t *side, const double *weights, double u) 
 
 
 cdef inline double take(side_t *side, const double *weights, int index, int place) noexcept nogil:
-    """The chance that this ranker, if it was its turn, drew this place; nobody can draw it from now on."""
+    """P(this ranker drew this place | it was chosen by the coin). Marks the place as used."""
     cdef double weight, chance
     occupy(side, index, place)
     if place == ABSENT:
@@ -227,15 +229,15 @@ cdef inline double take(side_t *side, const double *weights, int index, int plac
     weight = weights[place]
     chance = weight / side.mass
     side.mass -= weight
-    if side.mass < side.summed / 1024:  # before the rounding errors of what was subtracted show
+    if side.mass < side.summed / 1024:  # before rounding errors of the subtractions matter
         side.mass = side.summed = free_mass(side, weights)
     return chance
 
 
 cdef double lead(double *ways, int n) noexcept nogil:
-    """P(more than half of n events happen) - P(fewer than half), where ways[1], ..., ways[n] are their chances.
+    """P(more than half of n events happen) - P(fewer than half), given their probabilities in ways[1], ..., ways[n].
 
-    ways[j] becomes the probability that j of them happen: after m events, in ways[0], ..., ways[m].
+    Overwrites `ways`: after m events, ways[j] is the probability that j of them happen, for j = 0, ..., m.
     """
     cdef double chance, result = 0
     cdef int m, j

@@ -20,18 +20,19 @@ from rankduel.rankings.ranked cimport ABSENT, document_at, ranked_t, start_of, t
 
 
 cdef class ProbabilisticMultileaving(Multileaving):
-    """At each place a ranker is drawn, and then a document from it, the one at rank r with a weight of r^-tau.
+    """For each position, draws a ranker, and then a document from its list, rank r with a weight of r^-tau.
 
-    The ranker is any of those that have something left, each as likely; the document any that is not yet on the list.
-    Credit forgets who was drawn and weighs all that may have been: a click is ranker r's with the chance, s_r, that the
-    document came from it. The preference of x over y is P(x has more clicks) - P(y has more clicks), exactly: a walk
-    that goes up with chance s_x and down with s_y at each click. Of two rankers, this is Probabilistic Interleaving.
+    The ranker is drawn uniformly from those with unused documents, and the document is one that is not yet on the page.
+    Credit does not use the ranker that was drawn, but the probability s_r that the document came from ranker r. The
+    preference of x over y is P(x has more clicks) - P(y has more clicks), exactly. It is computed as a random walk that
+    goes up with probability s_x and down with probability s_y at each click. With two rankers, this is Probabilistic
+    Interleaving.
 
     Evidence of a document: the s_r of each ranker.
 
     Schuth, Bruintjes, Büttner, van Doorn, Groenland, Oosterhuis, Tran, Veeling, van der Velde, Wechsler, Woudenberg,
-    de Rijke: Probabilistic multileave for online retrieval evaluation. SIGIR 2015. There the rankers take turns in
-    random rounds; here they are drawn independently, which is what makes the s_r exact.
+    de Rijke: Probabilistic multileave for online retrieval evaluation. SIGIR 2015. There, the rankers take turns in
+    random rounds. Here, they are drawn independently, which makes the s_r exact.
 
     >>> from rankduel.interleaving import ProbabilisticMultileaving
     >>> method = ProbabilisticMultileaving()
@@ -79,7 +80,7 @@ cdef class ProbabilisticMultileaving(Multileaving):
         return -1
 
     cdef int credit(self, MultiImpression shown, double *preferences) except -1 nogil:
-        """The walk of x against all y > x at once: now[d, y] = P(x is d - m - 1 clicks ahead of y)."""
+        """Walk x against all y > x at the same time: now[d, y] = P(x is d - m - 1 clicks ahead of y)."""
         cdef int n = shown.n_rankers, m = 0, seen, x, y, i, d
         cdef double up, difference
         cdef const double *row
@@ -130,7 +131,7 @@ cdef void step(
 
 
 cdef bint is_taken(MultiImpression shown, int r, int place) noexcept nogil:
-    """Is the document that ranker r has there on the list?"""
+    """Whether the document at this place of ranker r is on the page."""
     cdef const int *places = shown.places + <size_t>r * shown.k
     cdef int i
     for i in range(shown.n):
@@ -140,7 +141,7 @@ cdef bint is_taken(MultiImpression shown, int r, int place) noexcept nogil:
 
 
 cdef int draw(MultiImpression shown, bitgen_t *rng, int r) noexcept nogil:
-    """A document of ranker r that is not on the list."""
+    """Draw a document of ranker r that is not on the page."""
     cdef const ranked_t *ranked = &shown.rankers[r]
     cdef double rest = uniform(rng) * shown.left[r]
     cdef int place, last = -1, document
@@ -152,14 +153,14 @@ cdef int draw(MultiImpression shown, bitgen_t *rng, int r) noexcept nogil:
                 break
     place = start_of(ranked, document_at(ranked, last))
     document = next_document(shown, r, place, -1)
-    while place < last:  # through the ties above it
+    while place < last:  # skip the tied documents before it
         place += 1
         document = next_document(shown, r, place, document)
     return document
 
 
 cdef void assign(MultiImpression shown) noexcept nogil:
-    """Where each ranker has the document just shown, and the chance that it came from that ranker."""
+    """Store the place of the last document for each ranker, and the probability that it came from this ranker."""
     cdef int i = shown.n - 1, r, place
     cdef double *row = shown.rows + <size_t>i * shown.width
     cdef double total = 0
@@ -172,14 +173,14 @@ cdef void assign(MultiImpression shown) noexcept nogil:
             total += row[r]
             shown.n_left[r] -= 1
             shown.left[r] -= shown.weights[place]
-            if shown.left[r] < 1e-3 * shown.masses[shown.rankers[r].n]:  # little but rounding may be left
+            if shown.left[r] < 1e-3 * shown.masses[shown.rankers[r].n]:  # the rest may be mostly rounding errors
                 shown.left[r] = rest_of(shown, r)
     for r in range(shown.n_rankers):
         row[r] /= total
 
 
 cdef double rest_of(MultiImpression shown, int r) noexcept nogil:
-    """The mass of what is left of ranker r, added up."""
+    """Sum of the weights of the unused documents of ranker r."""
     cdef double mass = 0
     cdef int place
     for place in range(shown.rankers[r].n - 1, -1, -1):

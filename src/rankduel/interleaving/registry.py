@@ -19,7 +19,7 @@ __all__ = ["INTERLEAVINGS", "MULTILEAVINGS", "by_name", "interleaving_from", "mu
 
 
 def by_name(*methods: type[Interleaving]) -> dict[str, type[Interleaving]]:
-    """Interleaving methods by name; TypeError if one does not declare what its stored pages have.
+    """Interleaving methods by name. TypeError if a method does not declare the credit data of its stored pages.
 
     >>> by_name(TeamDraftInterleaving)["team_draft"].credit_field
     'teams'
@@ -28,7 +28,7 @@ def by_name(*methods: type[Interleaving]) -> dict[str, type[Interleaving]]:
         checks = method.check_credit_value is not Interleaving.check_credit_value
         if not (method.name and method.credit_field and checks):
             needed = "name, credit_field and check_credit_value"
-            raise TypeError(f"{method.__name__} must define {needed}: without them, its pages cannot be stored")
+            raise TypeError(f"{method.__name__} must define {needed}, so that its pages can be stored")
     return {method.name: method for method in methods}
 
 
@@ -49,7 +49,7 @@ Method = TypeVar("Method", Interleaving, Multileaving)
 
 
 def interleaving_from(spec: str) -> Interleaving:
-    """The method of a spec as people type it: a name of `INTERLEAVINGS`, or a method's `repr`.
+    """Parse the spec of an interleaving method: a name of `INTERLEAVINGS`, or the `repr` of a method.
 
     >>> interleaving_from("probabilistic")
     ProbabilisticInterleaving(tau=3.0)
@@ -60,7 +60,7 @@ def interleaving_from(spec: str) -> Interleaving:
 
 
 def multileaving_from(spec: str) -> Multileaving:
-    """The same for more than two rankers, of `MULTILEAVINGS`.
+    """Parse the spec of a multileaving method: a name of `MULTILEAVINGS`, or the `repr` of a method.
 
     >>> multileaving_from("sosm(tau=2)")
     SOSM(tau=2.0)
@@ -72,8 +72,8 @@ def _method(spec: str, registry: Mapping[str, type[Method]], kind: str) -> Metho
     name, options = parse(spec)
     known = {**registry, **{method.__name__: method for method in registry.values()}}
     if name not in known:
-        raise ValueError(f"unknown {kind} {name!r}, expected one of {', '.join(registry)}")
+        raise ValueError(f"unknown {kind} {name!r}; expected one of {', '.join(registry)}")
     try:
         return known[name](**options)
     except TypeError as error:
-        raise ValueError(f"cannot make {kind} of {spec!r}: {error}") from None
+        raise ValueError(f"invalid {kind} {spec!r}: {error}") from None

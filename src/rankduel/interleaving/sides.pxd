@@ -1,6 +1,6 @@
-# One ranker in an impression: where the shown documents stand in its order. Ties are broken lazily: only a shown
-# document ever gets a place of its own, drawn among those of its tie group that are free, and so every order of the
-# tied documents is as likely, though hardly any of it is ever drawn. O(1) a document, however many there are.
+# One ranker in an impression: the places of the shown documents in its ranking. Ties are broken lazily: when a document
+# is shown, its place is drawn from the free places of its tie group. So all orders of the tied documents are equally
+# likely, and each shown document costs O(1), however many documents are tied.
 
 from libc.stdint cimport uint64_t
 
@@ -14,11 +14,11 @@ cdef extern from *:
 
 cdef struct side_t:
     ranked_t ranked
-    uint64_t *taken  # a bit for each place: a shown document stands there
-    int *places  # [k]: where each shown document stands, or ABSENT
-    int left  # places that are free
-    double mass  # of the free places, where places have weights: kept by subtraction,
-    double summed  # since it was summed up, when it was this
+    uint64_t *taken  # a bit for each place: a shown document has it
+    int *places  # [k]: place of each shown document, or ABSENT
+    int left  # number of free places
+    double mass  # sum of the weights of the free places, updated by subtraction
+    double summed  # the mass when it was last summed up exactly
 
 
 cdef inline bint marked(const uint64_t *bits, int k) noexcept nogil:
@@ -36,7 +36,7 @@ cdef inline void unmark(uint64_t *bits, int k) noexcept nogil:
 cdef inline int document_standing(
     bitgen_t *rng, const side_t *side, ties_t ties, const uint64_t *seen, int place
 ) noexcept nogil:
-    """The document at a free place: any of its tie group that is not among the seen ones."""
+    """The document at a free place: a random one of its tie group that is not on the page."""
     cdef int document = document_at(&side.ranked, place), start, size
     if ties == FILE:
         return document
@@ -50,7 +50,7 @@ cdef inline int document_standing(
 
 
 cdef inline int place_standing(bitgen_t *rng, const side_t *side, ties_t ties, int document) noexcept nogil:
-    """The place of a document that has none yet: any free one of its tie group; ABSENT if the ranker lacks it."""
+    """The place of a new document: a random free place of its tie group. ABSENT if the ranker does not have it."""
     cdef int start, size, place
     if ties == FILE:
         return place_of(&side.ranked, document)
@@ -67,7 +67,7 @@ cdef inline int place_standing(bitgen_t *rng, const side_t *side, ties_t ties, i
 
 
 cdef inline void occupy(side_t *side, int index, int place) noexcept nogil:
-    """The document shown at `index` stands at that place of this ranker."""
+    """Give a place to the document shown at `index`."""
     side.places[index] = place
     if place != ABSENT:
         mark(side.taken, place)
@@ -75,7 +75,7 @@ cdef inline void occupy(side_t *side, int index, int place) noexcept nogil:
 
 
 cdef inline void vacate(side_t *side, int n) noexcept nogil:
-    """Forget where the first n shown documents stand."""
+    """Free the places of the first n shown documents."""
     cdef int index
     for index in range(n):
         if side.places[index] != ABSENT:

@@ -8,14 +8,14 @@ from rankduel.interleaving.multileaving import positive
 
 
 cdef class SOSM(TeamDraftMultileaving):
-    """The list is Team Draft's; clicks are credited to all rankers, by the order they give to the documents shown.
+    """Builds the list like Team Draft, and credits each click to all rankers by their ranks of the document.
 
-    Each ranker orders the documents of the list, and only those. A click on the one that it ranks rho-th is worth
-    rho^-tau; the preference of x over y is the sign of the difference of their sums. So every ranker is judged by every
-    click, however many rankers there are. If all documents are clicked, all rankers tie. Clicks that have nothing to do
-    with relevance but with the place on the page favour some rankers: the method is not unbiased.
+    Each ranker ranks the documents of the list, without all others. A click on a document of rank rho scores rho^-tau.
+    The preference of x over y is the sign of the difference of their sums. So every click counts for every ranker,
+    however many there are. If all documents are clicked, all rankers tie. The method is biased: clicks that depend on
+    the position but not on relevance favour some rankers.
 
-    Sums that differ by no more than 1e-12 tie. At up to ten places and tau = 3 that is exact.
+    Sums that differ by at most 1e-12 tie. With up to ten places and tau = 3, this is exact.
 
     Evidence of a document: the rank that each ranker gives it among those shown, from 1.
 

@@ -10,19 +10,20 @@ from rankduel.rankings.ranked cimport FILE, document_at, end_of, ranked_t, start
 from rankduel.errors import brief
 
 cdef enum:
-    COMMON = -1  # as a turn: the lists have been the same so far
-    EVEN = -2  # both teams have as many picks
+    COMMON = -1  # a value of `turn`: the lists are equal so far
+    EVEN = -2  # both teams have the same number of picks
 
 
 cdef class TeamDraftInterleaving(Interleaving):
-    """Team Draft: as two captains pick players. In each round a coin says who is first to add its best unused document.
+    """Team Draft: rankers take turns and add their best unused document. Coin flips decide who is first in each round.
 
-    The winner is the ranker with more clicks on its picks; the credit is 1, 0 or -1. What both lists have in common at
-    the top is shown as it is and belongs to no team, as a click there says nothing. Clicks that no relevance guides
-    make both rankers as likely to win. When one ranker has run out, the other picks the rest.
+    The ranker with more clicks on its picks wins. The credit is 1, 0 or -1. The documents with which both lists begin,
+    in the same order, are shown first and belong to no team, because a click on them is no evidence. If clicks do not
+    depend on relevance, both rankers are equally likely to win. When one ranker has no more documents, the other fills
+    the page.
 
-    Only the first k documents of each list are looked at. Where a table has tied documents, the best unused one is
-    any of those tied; no place is ever used for credit, so `redraw` is the same as `consistent` here.
+    Only the first k documents of each list are used. Among tied documents, the best unused one is a random one. Credit
+    does not use places, so `redraw` is the same as `consistent`.
 
     References: F. Radlinski, M. Kurup, T. Joachims. How does clickthrough data reflect retrieval quality? CIKM 2008.
 
@@ -33,10 +34,10 @@ cdef class TeamDraftInterleaving(Interleaving):
     """
 
     name = "team_draft"
-    credit_field = "teams"  # of each document: "first", "second", or None for what both lists begin with
+    credit_field = "teams"  # team of each document: "first", "second", or None for the common beginning
 
     def __init__(self):
-        pass  # takes no options: without this, they would be ignored
+        pass  # without this method, invalid options would be ignored
 
     def __repr__(self):
         return "TeamDraftInterleaving()"
@@ -47,7 +48,7 @@ cdef class TeamDraftInterleaving(Interleaving):
     @staticmethod
     def check_credit_value(value):
         if value is not None and (not isinstance(value, str) or value not in ("first", "second")):
-            raise ValueError(f"a team must be first, second or null, got {brief(value)}")
+            raise ValueError(f"a team must be 'first', 'second' or null, got {brief(value)}")
 
     cdef int begin(
         self, Impression shown, bitgen_t *rng, const ranked_t *first, const ranked_t *second, ties_t ties
@@ -67,7 +68,7 @@ cdef class TeamDraftInterleaving(Interleaving):
                 return pick(shown, best[0], COMMON)
             shown.turn = EVEN
             if best[0] >= 0 and best[1] >= 0:
-                # Both are known by now: these are the picks of the first round, in the order of the coin.
+                # Both documents are known: they are the picks of the first round, in the order of the coin flip.
                 shown.turn = eight_bytes(rng) >> 63
                 shown.planned[0], shown.n_planned = best[1 - shown.turn], 1
                 team, shown.turn = shown.turn, 1 - shown.turn
@@ -111,7 +112,7 @@ cdef class TeamDraftInterleaving(Interleaving):
 
 
 cdef inline int pick(Impression shown, int document, int team) noexcept nogil:
-    """Show a document for a team; nothing if there is none."""
+    """Show a document for a team, if there is one."""
     if document >= 0:
         shown.for_first[shown.n], shown.for_second[shown.n] = team == 0, team == 1
         shown.show(document)
@@ -119,7 +120,7 @@ cdef inline int pick(Impression shown, int document, int team) noexcept nogil:
 
 
 cdef inline int best_unused(Impression shown, bitgen_t *rng, int team) noexcept nogil:
-    """A ranker's best document that is not on the page, any of those tied; -1 if it has none."""
+    """The best unused document of a ranker, a random one if tied, or -1."""
     cdef const ranked_t *ranked = &shown.sides[team].ranked
     cdef int place = shown.cursor[team], document = -1, start, size = 1, used, index
     while place < ranked.n:

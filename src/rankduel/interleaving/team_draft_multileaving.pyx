@@ -15,14 +15,14 @@ from rankduel.rankings.ranked cimport ranked_t, ties_t
 
 
 cdef class TeamDraftMultileaving(ScoredMultileaving):
-    """Rankers take turns, in a new random order each round; the next one adds its best document that is not yet there.
+    """Rankers take turns, in a new random order each round, and add their best unused document.
 
-    A ranker's score is the number of clicks on its own picks, and its preference over another the sign of the
-    difference. Documents that stand on top of all rankings, in the same order, are nobody's pick. A ranker with nothing
-    left is passed over; while all have something left, the numbers of their picks differ by one at most. On a page of k
-    places only k rankers have picks: where there are many more, most comparisons are ties.
+    The score of a ranker is the number of clicks on its own picks. The preference of x over y is the sign of the
+    difference of their scores. The documents with which all rankings begin, in the same order, are nobody's pick. A
+    ranker without unused documents is skipped. Otherwise, the numbers of picks differ by at most one. On a page of k
+    places, at most k rankers have picks, so with many more rankers most comparisons are ties.
 
-    Evidence of a document: whose pick it is, or -1.
+    Evidence of a document: the ranker that picked it, or -1.
 
     Schuth, Sietsma, Whiteson, Lefortier, de Rijke: Multileaved comparisons for fast online evaluation. CIKM 2014.
 

@@ -1,4 +1,4 @@
-"""Trials of a multileaving method: very many lists of one query, and a reader who clicks what is relevant."""
+"""Trials of a multileaving method: many simulated lists of one query, with random clicks."""
 
 from dataclasses import dataclass
 
@@ -24,19 +24,19 @@ cdef int BETWEEN_SIGNALS = 1000  # impressions
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trial:
-    """What came of a trial: the lists, the clicks on them, and the preferences on average."""
+    """Result of a trial: the lists, the clicks, and the mean preferences."""
 
-    documents: np.ndarray  # [impressions, k], -1 where there is none
+    documents: np.ndarray  # [impressions, k], -1 if there is none
     clicked: np.ndarray  # [impressions, k]
     preferences: np.ndarray  # [n_rankers, n_rankers]
 
 
 def trial(method, scores, clicks, *, k=10, impressions=1000, ties="consistent", seed=None):
-    """Multileave the rankers of one query time and again, for a reader who clicks each document with its own chance.
+    """Multileave the rankers of one query many times, for a user that clicks each document with a given probability.
 
-    `scores[r, d]` is what ranker r thinks of document d; higher is better, and equal ones are tied. Ties are broken at
-    random in each impression (`consistent`), or stay in the order of the documents (`file`). `clicks[d]` is the chance
-    of a click on document d, wherever it stands.
+    `scores[r, d]` is the score of document d by ranker r. Higher is better, and equal scores are tied. Ties are broken
+    at random in each impression (`consistent`), or by the order of the documents (`file`). `clicks[d]` is the
+    probability of a click on document d, at any position.
 
     >>> from rankduel.interleaving import SOSM, trial
     >>> good, bad = [3, 2, 1, 0], [0, 1, 2, 3]
@@ -53,12 +53,12 @@ def trial(method, scores, clicks, *, k=10, impressions=1000, ties="consistent", 
     cdef uint64_t seeds
     scores, clicks = np.asarray(scores, float), np.ascontiguousarray(clicks, float)
     if scores.ndim != 2 or not scores.size:
-        raise ValueError(f"scores must be n_rankers x n_documents, got an array of shape {scores.shape}")
+        raise ValueError(f"scores must have shape (n_rankers, n_documents), got {scores.shape}")
     if np.isnan(scores).any():
         raise ValueError("scores must be numbers, got nan at [{}, {}]".format(*np.argwhere(np.isnan(scores))[0]))
     n_rankers, n_documents = scores.shape
     if clicks.shape != (n_documents,) or not ((clicks >= 0) & (clicks <= 1)).all():
-        raise ValueError(f"clicks must be {n_documents} chances from 0 to 1, got {clicks!r}")
+        raise ValueError(f"clicks must be {n_documents} probabilities from 0 to 1, got {clicks!r}")
     if isinstance(impressions, bool) or not isinstance(impressions, (int, np.integer)) or impressions < 1:
         raise ValueError(f"impressions must be a whole number of at least 1, got {impressions!r}")
     if ties not in TIES:
@@ -93,7 +93,7 @@ def trial(method, scores, clicks, *, k=10, impressions=1000, ties="consistent", 
 
 
 cdef class Tables:
-    """Orders by score as the kernels read them."""
+    """Ranking tables of the scores, as the kernels read them."""
 
     cdef ranked_t *ranked
     cdef object _order, _start

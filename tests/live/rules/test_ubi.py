@@ -298,7 +298,7 @@ def test_a_page_may_carry_both_lists() -> None:
     assert isinstance(result, Shown)
     assert result.page.lists == (("a", 7), ())
     assert Interleaved.from_dict(json.loads(json.dumps(result.page.to_dict()))) == result.page
-    with pytest.raises(ValueError, match="lists are those of two rankers, got 1"):
+    with pytest.raises(ValueError, match="lists must be two, one per ranker, got 1"):
         Interleaved.from_dict(PLACED | {"lists": [["a"]]})
 
 
@@ -327,7 +327,10 @@ def test_an_impression_without_a_page_and_another_action_with_one_are_signals() 
             {"method": "team_draft", "documents": ["a"], "teams": ["third"]},
             "teams of shown: a team must be",
         ),
-        ({"method": "team_draft", "documents": ["a", "b"], "teams": ["first"]}, "2 documents, but 1 teams"),
+        (
+            {"method": "team_draft", "documents": ["a", "b"], "teams": ["first"]},
+            "teams must be a list of 2, one per document, got 1",
+        ),
         (
             {"method": "probabilistic", "documents": ["a"], "probabilities": ["x"]},
             "probabilities of shown: a prob",
