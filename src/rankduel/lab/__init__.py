@@ -1,15 +1,15 @@
 """Experiments, from a spec file to a report. Each step is a module:
 
 1. `specs`, `sources`: a TOML spec names problems, bandits, sweeps, horizons and runs; `sources` finds the problems.
-2. `plan`: an `Experiment` is a plan of `Unit`s, one run of one bandit each, known by a key of all that decides it.
-3. `engine`, `executors`, `dask_engine`: compute the units that are not in the store, in threads, processes or on a
-   cluster; `progress` estimates the time left.
-4. `store`: one file for each finished run, so that an interrupted plan goes on where it was.
-5. `results`, `measurements`, `study`: the runs of an experiment as figures and arrays, and those of a whole spec.
-6. `judging`, `claims`: compare the measurements with the sentences of the paper.
-7. `report`, `tables`, `certified_tables`, `plots`: what people read.
+2. `plan`: an `Experiment` is a list of `Unit`s. A unit is one run of one bandit. Its key hashes all inputs of the run.
+3. `engine`, `executors`, `dask_engine`: compute the units that are missing in the store, in threads, in processes or
+   on a cluster. `progress` estimates the time left.
+4. `store`: one file per finished run, so that an interrupted plan can continue.
+5. `results`, `measurements`, `study`: the runs of an experiment as numbers and arrays, and all experiments of a spec.
+6. `judging`, `claims`: compare the measurements with the claims of the paper.
+7. `report`, `tables`, `certified_tables`, `plots`: HTML report, tables and figures.
 
-Two programs of their own use the same parts: `forecast` (`rankduel plan`) and `estimation` (`rankduel matrix`).
+Two commands use the same parts: `forecast` is `rankduel plan`, `estimation` is `rankduel matrix`.
 """
 
 from rankduel.lab.claims import CLAIMS, judge

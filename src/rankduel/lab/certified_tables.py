@@ -1,4 +1,4 @@
-"""Tables of certified bandits: regret at several horizons with the oracle's bound, and how often the guarantee held."""
+"""Tables of certified bandits: regret at several horizons, the oracle's bound, and how often the guarantee held."""
 
 import math
 import re
@@ -26,13 +26,13 @@ DEFAULT_DELTA = 0.01  # for the bound of a bandit without a guarantee
 
 
 def regret_table(title: str, parts: Sequence[Measured]) -> Table:
-    """A row for each bandit: regret at the horizons and in the end, and the bound for its delta."""
+    """One row per bandit: regret at the horizons, final regret, and the bound for its delta."""
     swept = any(measured.facts["setting"] != parts[0].facts["setting"] for measured in parts)
     longest = max(series.horizon for measured in parts for series in measured.series.values())
     horizons = [duels for duels in HORIZONS_DUELS if duels <= longest]
     head = ["bandit", *(["setting"] if swept else []), "runs"]
-    head += [f"at {duels:.0e}".replace("+0", "") for duels in horizons]
-    head += ["in the end", "bound", "end / bound", "ended at (median)", "winner lost", "CPU us per duel"]
+    head += [f"regret at {duels:.0e}".replace("+0", "") for duels in horizons]
+    head += ["final regret", "bound", "final / bound", "converged at (median)", "winner eliminated", "CPU us per duel"]
     rows = []
     for measured in parts:
         setting = ", ".join(f"{name}={value}" for name, value in measured.facts["setting"].items())
@@ -47,9 +47,9 @@ def regret_table(title: str, parts: Sequence[Measured]) -> Table:
 
 
 def guarantee_table(title: str, parts: Sequence[Measured]) -> Table:
-    """A row for each bandit: how often a best arm was eliminated, and how often the best arms ended alone, together."""
-    head = ["problem", "bandit", "delay", "runs", "duels", "a best arm lost", "share", "at most (95%)"]
-    head += ["all best lost", "ended with the best alone", "ended at (median)"]
+    """One row per bandit: how often a best arm was eliminated, and how often exactly the best arms were left."""
+    head = ["problem", "bandit", "delay", "runs", "duels", "a best arm eliminated", "share", "upper limit (95 %)"]
+    head += ["all best arms eliminated", "exactly the best arms left", "converged at (median)"]
     rows = []
     for measured in parts:
         best, delay = measured.facts["n_best"], measured.facts["delay"] or "none"
@@ -70,24 +70,24 @@ def guarantee_table(title: str, parts: Sequence[Measured]) -> Table:
 
 
 def regret_until(series: Series, duels: int) -> Floats | None:
-    """Of every run after so many duels; None if some run was still going on when it was left, sooner than that."""
+    """The regret of every run after `duels` duels. None if a run was stopped earlier without having converged."""
     if duels > series.horizon and not (series.converged_at >= 0).all():
         return None
     return series.regret_at(duels)
 
 
 def final_regret(series: Series) -> Floats | None:
-    """The regret of every run when it ended; None if some did not."""
+    """The regret of every run at the horizon. None if a run did not converge."""
     return series.regret[:, -1] if (series.converged_at >= 0).all() else None
 
 
 def oracle_regret(measured: Measured, delta: float) -> float:
-    """The oracle's bound on regret for this delta."""
+    """The oracle's lower bound on regret for this delta."""
     return float(measured.facts["oracle"]) * math.log(1 / delta)
 
 
 def delta_of(series: Series) -> float:
-    """What a bandit promises, or the usual delta if it promises nothing.
+    """The delta of a bandit. 0.01 if it has no guarantee.
 
     >>> from types import SimpleNamespace
     >>> delta_of(SimpleNamespace(spec="MergeDTS(batch_size=4, elimination=Certified(delta=0.05))"))
@@ -98,7 +98,9 @@ def delta_of(series: Series) -> float:
 
 
 def upper_limit(times: int, runs: int, doubt: float = 0.05) -> float:
-    """The largest chance of an event that `times` or fewer in so many runs leave possible (Clopper and Pearson).
+    """One-sided upper confidence limit for a probability, after `times` events in `runs` runs (Clopper and Pearson).
+
+    The confidence is 1 - `doubt`.
 
     >>> round(upper_limit(0, 100), 4), round(upper_limit(5, 100), 4), upper_limit(3, 3)
     (0.0295, 0.1023, 1.0)
@@ -113,14 +115,14 @@ def upper_limit(times: int, runs: int, doubt: float = 0.05) -> float:
 
 
 def _at_most(times: int, runs: int, p: float) -> float:
-    """The chance of so few."""
+    """The probability of at most `times` events in `runs` runs, if each has probability p."""
     k = np.arange(times + 1)
     ways = np.array([math.lgamma(runs + 1) - math.lgamma(i + 1) - math.lgamma(runs - i + 1) for i in k.tolist()])
     return float(np.exp(ways + k * math.log(p) + (runs - k) * math.log1p(-p)).sum())
 
 
 def _full(series: Series) -> str:
-    """The label, with the name of the bandit where it is known by its parameters alone."""
+    """The label of a bandit, with its name if the label has only parameters."""
     name = series.spec.partition("(")[0]
     return series.label if series.label.startswith(name) else f"{name}, {series.label}"
 
@@ -130,7 +132,7 @@ def _ended(series: Series) -> float:
 
 
 def format_mean(values: Floats | None) -> str:
-    """With its standard error; a dash where nothing is known."""
+    """Format a mean with its standard error. A dash if the values are not known."""
     if values is None:
         return "-"
     error = f" ± {figure(float(values.std(ddof=1) / math.sqrt(len(values))))}" if len(values) > 1 else ""

@@ -1,9 +1,9 @@
-"""Executor of units on a Dask cluster. Each unit is a task; its run comes back and is stored here.
+"""Executor of units on a Dask cluster. Each unit is a task. Its run returns to this process, which stores it.
 
-Needs an extra, so import it only where it is asked for.
+It needs the extra `dask`, so import it only if the user asks for it.
 
-A problem is sent to the cluster once, as a task of its own: workers take it from each other, and it is there again
-when a worker that had it dies. So are the units of that worker: the scheduler gives them to others.
+A problem is sent to the cluster once, as a task of its own, and workers copy it from each other. If a worker dies, the
+scheduler computes the problem again where needed and gives the worker's units to others.
 """
 
 import pickle
@@ -29,14 +29,14 @@ _CONNECT_TIMEOUT = "20s"  # for a scheduler that does not answer
 
 
 class DaskExecutor:
-    """All workers of the scheduler at an address, and those that join them later."""
+    """All workers of the scheduler at an address, including those that join later."""
 
-    max_running = sys.maxsize  # the scheduler has the queue
+    max_running = sys.maxsize  # the scheduler keeps the queue
 
     def __init__(self, units: Sequence[Unit], tracker: Tracker, address: str) -> None:
         self._tracker = tracker
         self._units = {unit.key: unit for unit in units}
-        self._name = f"rankduel-{secrets.token_hex(8)}"  # of this plan: nobody else's tasks are ours
+        self._name = f"rankduel-{secrets.token_hex(8)}"  # unique, so that plans do not share tasks
         self._client = Client(address, timeout=_CONNECT_TIMEOUT, set_as_default=False)
         self._client.subscribe_topic(self._name, self._on_report)
         tracker.jobs = sum(self._client.ncores().values())
@@ -53,7 +53,7 @@ class DaskExecutor:
         return future
 
     def stop(self) -> None:
-        """Cancel everything, within the watch interval of the simulation on every worker."""
+        """Cancel everything. Workers stop within the watch interval of the simulation."""
         for future in self._futures:
             future.cancel()
         self._client.close()
@@ -83,7 +83,7 @@ def _compute(packed: PackedUnit, problem: Problem, key: str, topic: str) -> Run:
     def watch(play: Play | MultiPlay) -> None:
         nonlocal due
         known = worker.state.tasks.get(task)
-        if known is None or known.state == "cancelled":  # nobody waits for it any more
+        if known is None or known.state == "cancelled":  # the result is no longer needed
             raise Stopped
         if time.monotonic() >= due:
             due = time.monotonic() + _REPORT_INTERVAL_SECONDS

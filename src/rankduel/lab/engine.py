@@ -1,4 +1,4 @@
-"""Compute the units of a plan that are not in the store: in threads and processes here, or on a Dask cluster."""
+"""Compute the units of a plan that are missing in the store: in local threads and processes, or on a Dask cluster."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
@@ -17,8 +17,8 @@ Engine = Literal["local", "dask"]
 _WATCH_INTERVAL_SECONDS = 0.1  # between two calls of `watch`
 
 
-class EngineUnavailable(RuntimeError):  # noqa: N818 - it names what was found, as KeyError does
-    """There is no Dask to compute with."""
+class EngineUnavailable(RuntimeError):  # noqa: N818 - named like KeyError
+    """The engine `dask` was requested, but Dask is not installed."""
 
 
 def execute(
@@ -30,19 +30,21 @@ def execute(
     address: str | None = None,
     watch: Callable[[Progress], object] | None = None,
 ) -> list[Run]:
-    """The runs of all units, in their order: read from the store where they are, else computed and stored at once.
+    """Return the runs of all units, in the same order. Missing runs are computed, and each is stored as it finishes.
 
-    `engine`: "local" takes `jobs` threads, and as many processes for bandits in plain Python; "dask" takes the workers
-    of the scheduler at `address`, as in "tcp://10.0.0.1:8786". The numbers are the same. (A script that takes processes
-    begins with `if __name__ == "__main__":`, as ever in Python.)
+    `engine`: "local" uses `jobs` threads, and the same number of processes for bandits in plain Python. "dask" uses the
+    workers of the scheduler at `address`, for example "tcp://10.0.0.1:8786". Both give the same numbers. As always in
+    Python, a script that starts processes needs `if __name__ == "__main__":`.
 
-    `watch` is called in the caller's thread, at the start, about ten times a second and at the end. When it raises, or
-    the user presses Ctrl-C, the runs under way are given up, and what is finished stays in the store.
+    `watch` is called in the caller's thread: at the start, about ten times a second, and at the end. If it raises, or
+    you press Ctrl-C, unfinished runs are cancelled. Finished runs stay in the store.
     """
     if engine not in get_args(Engine):
         raise ValueError(f"engine must be one of {', '.join(get_args(Engine))}, got {engine!r}")
     if (engine == "dask") != (address is not None):
-        raise ValueError(f"address must be that of a Dask scheduler, for engine='dask' alone, got {address!r}")
+        if address is None:
+            raise ValueError("engine='dask' needs the address of a Dask scheduler, such as tcp://10.0.0.1:8786")
+        raise ValueError(f"address={address!r} needs engine='dask', got engine={engine!r}")
     plan = {unit.key: unit for unit in units}
     tracker = Tracker(list(plan.values()), jobs)
     runs: dict[str, Run] = {}
@@ -57,7 +59,10 @@ def execute(
         try:
             run = future.result()
         except CancelledError as error:
-            raise ConnectionError(f"{computing[future].label} is lost: has the scheduler at {address} died?") from error
+            raise ConnectionError(
+                f"lost the connection to the scheduler at {address} while {computing[future].label} was running; "
+                "check that it is up, then start again: finished runs are stored"
+            ) from error
         unit = computing.pop(future)
         store.write(unit, run)
         tracker.finish(unit, run)
@@ -81,7 +86,7 @@ def execute(
         finally:
             executor.stop()
             for future in [each for each in computing if each.done() and not each.cancelled()]:
-                if future.exception() is None:  # it was finished while we were told to stop
+                if future.exception() is None:  # it finished while the others were being stopped
                     store_result(future)
     return [runs[unit.key] for unit in units]
 
@@ -92,5 +97,5 @@ def _unit_executor(units: Sequence[Unit], tracker: Tracker, jobs: int, address: 
     try:
         from rankduel.lab.dask_engine import DaskExecutor  # noqa: PLC0415 - it needs an extra
     except ImportError as error:
-        raise EngineUnavailable(f"no dask engine without dask: pip install 'rankduel[dask]' ({error})") from error
+        raise EngineUnavailable(f"engine dask needs dask: pip install 'rankduel[dask]' ({error})") from error
     return DaskExecutor(units, tracker, address)

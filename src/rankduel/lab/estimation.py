@@ -1,4 +1,4 @@
-"""Estimate a preference matrix from clicks: all pairs of rankers meet equally often, in parts with checkpoints."""
+"""Estimate a preference matrix from clicks: all pairs of rankers play equally often, in parts with checkpoints."""
 
 import hashlib
 import io
@@ -32,21 +32,21 @@ Counts = npt.NDArray[np.int64]
 
 _SCHEMA = 1
 _MAX_PARTS = 20_000
-_DUELS_PER_PART = 2_000_000  # a second or two
+_DUELS_PER_PART = 2_000_000  # take one or two seconds
 _WATCH_INTERVAL_SECONDS = 0.1  # between two calls of `watch`
-_CHECKPOINT_INTERVAL_SECONDS = 5.0  # what a killed process loses at most, plus the running parts
+_CHECKPOINT_INTERVAL_SECONDS = 5.0  # a killed process loses at most this time, plus the running parts
 
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """Who beat whom, how often, and the preference matrix that follows.
+    """Win counts of all pairs, and the estimated preference matrix.
 
-    A tied duel counts as half a win for each; a `faithful` estimate has none, and its counts begin at one win each, as
-    in the matrices published with MergeDTS.
+    A tied duel counts as half a win for both rankers. A `faithful` estimate has no ties, and each count starts at one
+    win, as in the matrices published with MergeDTS.
     """
 
-    wins: Counts  # wins[i, j]: i over j
-    duels: int  # of each pair
+    wins: Counts  # wins[i, j]: wins of i over j
+    duels: int  # per pair
     names: tuple[str, ...]
     faithful: bool
     provenance: dict[str, object]
@@ -62,7 +62,7 @@ class Estimate:
 
     @cached_property
     def standard_errors(self) -> npt.NDArray[np.float64]:
-        """Of each entry; 0 on the diagonal. With stratified queries the truth is a little better than this."""
+        """The standard error of each entry, 0 on the diagonal. With stratified queries, it is slightly too high."""
         won = self.wins / self.duels
         mean = (1 + won - won.T) / 2
         square = (1 + 3 * won - won.T) / 4  # of 1 for a win, 1/2 for a tie
@@ -71,7 +71,7 @@ class Estimate:
         return np.asarray(errors)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write an npz that `PreferenceMatrix.load` reads (`P`, `names`), with `wins`, `duels` and `provenance` too."""
+        """Write an npz file that `PreferenceMatrix.load` reads. It also holds `wins`, `duels` and `provenance`."""
         file = io.BytesIO()
         np.savez_compressed(
             file,
@@ -87,7 +87,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """Some of each pair's duels on some of the queries."""
+    """A share of the duels of each pair, on a range of the queries."""
 
     number: int
     round: int
@@ -95,21 +95,22 @@ class _Part:
 
 
 class Estimation:
-    """A plan to estimate all preferences of a search world, in parts. The result does not depend on the number of jobs.
+    """Estimate all preferences of a search world, in parts. The result does not depend on the number of jobs.
 
-    Each pair plays `duels` times: on every query equally often and the rest on queries of its own, each at most once
-    more (stratified); or, if `faithful`, on queries drawn independently. Parts are ranges of queries, and where one
-    query alone has too many duels for a part, several rounds of all queries.
+    Each pair plays `duels` times. By default queries are stratified: a pair plays equally often on every query, and the
+    remaining duels go to random queries, at most one more per query. If `faithful`, each duel draws its query
+    independently. A part is a range of queries. If one query alone has too many duels for a part, all queries are
+    played in several rounds.
     """
 
-    _MIN_DUELS_PER_PAIR_AND_PART = 40  # dividing them costs as much as one or two
+    _MIN_DUELS_PER_PAIR_AND_PART = 40  # assigning them to parts costs as much as one or two duels
 
     def __init__(self, world: SearchWorld, *, duels: int = 400_000, faithful: bool = False, seed: int = 0) -> None:
         if isinstance(duels, bool) or not isinstance(duels, int) or not 1 <= duels <= 10**12:
             raise ValueError(f"duels must be a whole number from 1 to 1e12, got {duels!r}")
         if world.n_arms < 2:
-            raise ValueError(f"preferences are between rankers, and the collection has {world.n_arms}")
-        bit_generator(seed)  # is it one?
+            raise ValueError(f"preferences need at least 2 rankers, but the collection has {world.n_arms}")
+        bit_generator(seed)  # ValueError if the seed is invalid
         self.world, self.duels, self.faithful, self.seed = world, duels, faithful, seed
         self.n_pairs = world.n_arms * (world.n_arms - 1) // 2
         queries = world.collection.n_queries
@@ -124,7 +125,7 @@ class Estimation:
 
     @cached_property
     def provenance(self) -> dict[str, object]:
-        """Everything that the result depends on, as JSON can hold it."""
+        """Everything that determines the result, as JSON values."""
         world = self.world
         return {
             "schema": _SCHEMA,
@@ -141,12 +142,12 @@ class Estimation:
 
     @cached_property
     def key(self) -> str:
-        """The sha256 of it: same key, same numbers."""
+        """The SHA-256 of the provenance. The same key means the same numbers."""
         return hashlib.sha256(json.dumps(self.provenance, sort_keys=True).encode()).hexdigest()
 
     @property
     def total(self) -> int:
-        """The duels of all pairs."""
+        """The number of duels of all pairs."""
         return self.n_pairs * self.duels
 
     def run(
@@ -156,10 +157,11 @@ class Estimation:
         checkpoint: str | PathLike[str] | None = None,
         watch: Callable[[Progress], object] | None = None,
     ) -> Estimate:
-        """Play what is not in the checkpoint yet, in `jobs` threads.
+        """Play the parts that are missing in the checkpoint, in `jobs` threads.
 
-        `watch` is called in the caller's thread about ten times a second. When it raises, or the user presses Ctrl-C,
-        the finished parts stay in the checkpoint; after a SIGKILL, those of up to five seconds before.
+        `watch` is called in the caller's thread about ten times a second. If it raises, or you press Ctrl-C, all
+        finished parts stay in the checkpoint. A killed process loses at most the last five seconds and the running
+        parts.
         """
         checkpoint_path = Path(checkpoint) if checkpoint is not None else None
         wins, done = self._read(checkpoint_path)
@@ -211,11 +213,11 @@ class Estimation:
         comparing.play(stream, first, last, self._each(part), self._extra(part), self.faithful)
 
     def _in_round(self, round: int) -> int:
-        """The duels of each pair in a round."""
+        """The number of duels of each pair in a round."""
         return self.duels // self._rounds + (round < self.duels % self._rounds)
 
     def _each(self, part: _Part) -> int:
-        """The duels that each pair has on each query, its share of the rest aside."""
+        """The number of duels of each pair on each query, without its extra duels."""
         return 0 if self.faithful else self._in_round(part.round) // self.world.collection.n_queries
 
     def _queries(self, chunk: int) -> tuple[int, int]:
@@ -223,10 +225,10 @@ class Estimation:
         return n * chunk // self._chunks, n * (chunk + 1) // self._chunks
 
     def _extra(self, part: _Part) -> Counts:
-        """How many duels beyond the equal share each pair has on the queries of a part.
+        """The number of extra duels of each pair on the queries of a part.
 
-        The chunks are the leaves of a tree, and each node divides its pairs' duels between its two halves by a draw of
-        its own: binomial for independent queries, hypergeometric where each query is taken at most once.
+        The chunks of queries are the leaves of a binary tree. Each node splits the duels of its pairs between its two
+        halves at random: binomial for independent queries, hypergeometric if each query is used at most once.
         """
         n_duels, n_queries = self._in_round(part.round), self.world.collection.n_queries
         counts = np.full(self.n_pairs, n_duels if self.faithful else n_duels % n_queries)
@@ -247,12 +249,12 @@ class Estimation:
         return np.asarray(counts)
 
     def _size(self, part: _Part) -> int:
-        """The duels of a part, of all pairs."""
+        """The number of duels of a part, over all pairs."""
         first, last = self._queries(part.chunk)
         return (last - first) * self._each(part) * self.n_pairs + int(self._extra(part).sum())
 
     def _read(self, path: Path | None) -> tuple[Counts, npt.NDArray[np.bool_]]:
-        """The wins so far, and which parts are in them."""
+        """Read the wins so far, and the parts that they contain."""
         nothing = np.zeros((self.world.n_arms, self.world.n_arms), np.int64), np.zeros(len(self._parts), np.bool_)
         if path is None:
             return nothing
@@ -263,7 +265,7 @@ class Estimation:
         except (FileNotFoundError, ValueError, OSError, KeyError, EOFError, zipfile.BadZipFile):
             return nothing
         if key != self.key:
-            raise ValueError(f"{path} is the checkpoint of another estimate: remove it, or name another file")
+            raise ValueError(f"{path} is the checkpoint of another estimate; delete it, or choose another file")
         return (wins, done) if intact else nothing
 
     def _write(self, path: Path, wins: Counts, done: npt.NDArray[np.bool_]) -> None:
@@ -290,12 +292,12 @@ def estimate_preferences(
     checkpoint: str | PathLike[str] | None = None,
     watch: Callable[[Progress], object] | None = None,
 ) -> Estimate:
-    """How often each ranker of a collection beats each other one: `duels` simulated searches for every pair.
+    """Estimate the preference matrix of the rankers of a collection, by `duels` simulated searches per pair.
 
-    Clicks, interleaving, k and ties are those of `SearchWorld`. By default a tied duel is half a win for each ranker,
-    and the queries are stratified: less noise for the same duels. `faithful` does as the matrices published with
-    MergeDTS: a coin decides ties, queries are drawn independently, and counts begin at one win each. Same seed, same
-    numbers, whatever the number of `jobs`; with a `checkpoint` file, an estimate that was interrupted goes on.
+    `clicks`, `interleaving`, `k` and `ties` are the same as for `SearchWorld`. By default, a tied duel counts as half a
+    win for both rankers, and queries are stratified, for less noise. `faithful` follows the matrices published with
+    MergeDTS: a coin flip decides ties, queries are drawn independently, and each count starts at one win. The same seed
+    gives the same numbers for any number of `jobs`. With a `checkpoint` file, an interrupted estimate can continue.
 
     >>> import rankduel as rd
     >>> collection = rd.datasets.synthetic(n_queries=20, n_rankers=4, seed=1)

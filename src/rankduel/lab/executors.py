@@ -1,4 +1,4 @@
-"""Executors of units on this machine: threads, where the compiled loop releases the GIL, else processes."""
+"""Local executors of units: threads if the compiled loop releases the GIL, processes for bandits in plain Python."""
 
 import multiprocessing
 import os
@@ -21,31 +21,31 @@ __all__ = ["CodeMismatch", "LocalExecutor", "PackedUnit", "Stopped", "UnitExecut
 
 _REPORT_INTERVAL_SECONDS = 0.1  # between two reports of a process about a run
 
-PackedUnit = dict[str, Any]  # a unit as it is sent to another process: without its problem, which is sent once
+PackedUnit = dict[str, Any]  # a unit without its problem, to send to another process. The problem is sent once
 
 
-class Stopped(Exception):  # noqa: N818 - nothing is wrong
+class Stopped(Exception):  # noqa: N818 - not an error
     """Raised inside a run that was cancelled."""
 
 
-class CodeMismatch(RuntimeError):  # noqa: N818 - it names what is wrong
-    """Another process has another version of the code: it would compute something else under the same key."""
+class CodeMismatch(RuntimeError):  # noqa: N818 - named like KeyError
+    """A worker has another version of the code, so it could compute other numbers under the same key."""
 
 
 class UnitExecutor(Protocol):
-    """Compute units; report the progress of those that are running to a tracker."""
+    """Computes units, and reports the progress of running units to a tracker."""
 
-    max_running: int  # units at once
+    max_running: int  # maximum number of units at once
 
     def submit(self, unit: Unit) -> Future[Run]:
         """Start or queue a unit."""
 
     def stop(self) -> None:
-        """Cancel everything. No unit finishes after this has returned."""
+        """Cancel everything. No unit finishes after this returns."""
 
 
 class LocalExecutor:
-    """`jobs` threads; and as many processes for the bandits whose rules are in Python, if there are several jobs."""
+    """`jobs` threads. With several jobs, bandits in plain Python run in the same number of processes."""
 
     def __init__(self, units: Sequence[Unit], tracker: Tracker, jobs: int) -> None:
         self.max_running = jobs
@@ -81,7 +81,7 @@ class LocalExecutor:
 
 
 class _ProcessPool:
-    """Spawned processes, not forked ones, because this process has threads. Each gets every problem when it starts."""
+    """Processes, spawned because forking is unsafe with threads. Each process gets all problems when it starts."""
 
     def __init__(self, units: set[Unit], tracker: Tracker, jobs: int) -> None:
         context = multiprocessing.get_context("spawn")
@@ -102,7 +102,7 @@ class _ProcessPool:
         self._reports.close()
 
     def submit(self, unit: Unit) -> Future[Run]:
-        # Ctrl-C reaches all processes of a terminal, and is ours to answer: the others, which start here, never see it.
+        # Ctrl-C reaches all processes of a terminal. Only this one handles it, so children start with SIGINT blocked.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             return self._pool.submit(_compute, pack_unit(unit), unit.problem.fingerprint, unit.key)
@@ -116,21 +116,21 @@ class _ProcessPool:
 
 
 def pack_unit(unit: Unit) -> PackedUnit:
-    """All fields of a unit but its problem."""
+    """All fields of a unit except its problem."""
     return {field.name: getattr(unit, field.name) for field in fields(unit) if field.name != "problem"}
 
 
 def unpack_unit(packed: PackedUnit, problem: Problem, key: str) -> Unit:
-    """The unit in another process; CodeMismatch if its key is not the same there."""
+    """Rebuild a unit in another process. CodeMismatch if its key differs there."""
     unit = Unit(problem=problem, **packed)
     if unit.key != key:
         raise CodeMismatch(
-            f"another process has another version of rankduel, or of {unit.bandit}: install the same everywhere"
+            f"a worker has another version of rankduel, or of {unit.bandit}: install the same version on all workers"
         )
     return unit
 
 
-# In a process
+# In a worker process
 
 _problems: dict[str, Problem] = {}
 _report: Callable[[str, int], None]
@@ -141,7 +141,7 @@ def _init_process(
     problems: dict[str, Problem], reports: "multiprocessing.Queue[tuple[str, int] | None]", stopping: Event
 ) -> None:
     """Initialise a new process of the pool."""
-    global _report, _stopping  # noqa: PLW0603 - there is no other way into a process of a pool
+    global _report, _stopping  # noqa: PLW0603 - a pool offers no other way
     _problems.update(problems)
     _report = lambda key, duels: reports.put((key, duels))  # noqa: E731
     _stopping = stopping.is_set
@@ -149,7 +149,7 @@ def _init_process(
 
 
 def _end_with_parent() -> None:
-    """Exit when the parent process has died, however it died."""
+    """Exit when the parent process dies, for whatever reason."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         wait([parent.sentinel])

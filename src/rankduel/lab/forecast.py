@@ -1,4 +1,4 @@
-"""`plan`: forecast the duration and cost of a live tournament, with and without late feedback, by simulation."""
+"""`plan`: forecast duration and cost of a live tournament by simulation, with and without late feedback."""
 
 import math
 import tempfile
@@ -21,20 +21,20 @@ from rankduel.spec import parse
 
 __all__ = ["DEFAULT", "Forecast", "RunSummary", "Spread", "plan"]
 
-DEFAULT = "CertifiedSparring"  # what a live tournament plays
-STAND_IN_PROBLEMS = 10  # synthetic web searches that are played if no problem is given
-MAX_STAND_IN_RANKERS = 5_000  # the matrix then has 200 MB
+DEFAULT = "CertifiedSparring"  # the default bandit of a live tournament
+STAND_IN_PROBLEMS = 10  # number of synthetic web searches, used if no problem is given
+MAX_STAND_IN_RANKERS = 5_000  # their matrix takes 200 MB
 
 KnownProblem = PreferenceMatrix | Utilities
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """A quantity that differs from run to run. What depends on runs that did not end is None."""
+    """Distribution of a quantity over the runs. A value that depends on runs that did not end is None."""
 
     mean: float | None
     error: float | None  # standard error of the mean; None for a single run
-    p10: float | None  # a tenth of the runs had at most so much
+    p10: float | None  # 10th percentile: a tenth of the runs had at most this value
     p50: float | None
     p90: float | None
 
@@ -45,22 +45,22 @@ class RunSummary:
 
     runs: int
     ended: int  # with one ranker left, or with some that are tied
-    in_time: int  # within the days that were asked for
-    right: int  # and the true best is left
-    waited: float  # share of the pages that showed the champion, for too many duels were in flight
-    duels: Spread  # to the end, pages without a duel included
+    in_time: int  # within the deadline
+    right: int  # ended, with the true best ranker left
+    waited: float  # share of the pages that showed the champion because too many duels were in flight
+    duels: Spread  # until the end, including pages without a duel
     days: Spread
     regret: Spread
 
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What to expect of a live tournament: `late` with the delay that was asked for, `prompt` without any."""
+    """Forecast of a live tournament: `late` has the runs with the given delay, `prompt` the runs without delay."""
 
     problem: str
     n_rankers: int
-    bandit: str  # with every parameter
-    delta: float | None  # the chance to lose the best that the bandit allows; None: it promises nothing
+    bandit: str  # with all parameters
+    delta: float | None  # the best ranker is eliminated with at most this probability; None: no guarantee
     daily_duels: int
     deadline: float  # in days
     delay: str | None
@@ -71,13 +71,13 @@ class Forecast:
 
     @property
     def expected(self) -> RunSummary:
-        """With the delay, if there is one."""
+        """The runs with delay, or without it if no delay was given."""
         return self.prompt if self.late is None else self.late
 
     def price(self, quantity: str) -> tuple[float, float] | None:
-        """By what share the delay raises the mean of "duels", "days" or "regret", with the standard error of that.
+        """The relative increase of the mean of "duels", "days" or "regret" by the delay, and its standard error.
 
-        None without a delay, for a single run, and where not all runs ended.
+        None if there is no delay or only one run, or if some runs did not end.
         """
         if self.late is None:
             return None
@@ -87,7 +87,7 @@ class Forecast:
         return late.mean / prompt.mean - 1, math.hypot(late.error, prompt.error) / prompt.mean
 
     def rows(self) -> list[dict[str, object]]:
-        """A row for each quantity, first with the delay, if there is one, then without."""
+        """One row per quantity: first with the delay, if there is one, then without."""
         rows: list[dict[str, object]] = []
         for delay, summary in ((self.delay, self.late), (None, self.prompt)):
             if summary is not None:
@@ -111,15 +111,19 @@ class Forecast:
         lines += _lines(self.prompt, self.horizon)
         if prices := {name: price for name in ("duels", "regret") if (price := self.price(name)) is not None}:
             told = [f"{price:+.0%} ± {error:.0%} {name}" for name, (price, error) in prices.items()]
-            lines.append(f"price of delay:    {', '.join(told)}")
+            lines.append(f"cost of delay:     {', '.join(told)}")
         if summary.waited:
-            lines.append(f"without a duel:    {summary.waited:.1%} of the pages, which showed the champion")
+            lines.append(f"without a duel:    {summary.waited:.1%} of the pages (they showed the champion)")
         lines += [
             f"within {f'{self.deadline:g} days:':12}{summary.in_time} of {runs} runs",
-            f"the best won:      {summary.right} of {runs} runs, another {summary.ended - summary.right}, "
-            f"nobody {runs - summary.ended}",
+            f"best ranker won:   {summary.right} of {runs} runs; another ranker won {summary.ended - summary.right}, "
+            f"{runs - summary.ended} did not end",
             "guarantee:         "
-            + ("none" if self.delta is None else f"the best is lost with a chance of at most {self.delta:g}"),
+            + (
+                "none"
+                if self.delta is None
+                else f"the best ranker is eliminated with probability at most {self.delta:g}"
+            ),
         ]
         return "\n".join(lines)
 
@@ -140,13 +144,13 @@ def plan(
     out: str | PathLike[str] | None = None,
     watch: Callable[[Progress], object] | None = None,
 ) -> Forecast:
-    """What a tournament of so many rankers will take: duels, days and regret to its end, and how often the best wins.
+    """Forecast a live tournament: duels, days and regret until it ends, and how often the best ranker wins.
 
-    Without a `problem` (a matrix, its file, or a named problem) the runs are played on ten web searches of `n_rankers`
-    that are made up. `delta`, the chance to lose the best ranker, is for bandits that have it as an option. How likely
-    is it to end within `deadline` days? `delay` is that of `simulate`; the same runs are then played without it, too. A
-    run is given up after `horizon` duels. Finished runs are kept in `out`, if it is given; `jobs` and `watch` are those
-    of `rankduel.lab.execute`.
+    `problem` is a matrix, its file, or a named problem. Without it, the runs use ten synthetic web searches with
+    `n_rankers` rankers. `delta` is the maximum probability of eliminating the best ranker, for bandits with that
+    option. The forecast counts the runs that end within `deadline` days. `delay` is the same as for `simulate`. If you
+    give one, the same runs are also simulated without it. A run stops after `horizon` duels. Finished runs are stored
+    in `out`, if you give it. `jobs` and `watch` are the same as for `rankduel.lab.execute`.
 
     >>> import rankduel as rd
     >>> forecast = rd.plan(20, daily_duels=10_000, deadline=200, runs=4)
@@ -191,7 +195,7 @@ def _check(*, delta: float, daily_duels: int, deadline: float, runs: int, horizo
     if not 0 < delta < 1:
         raise ValueError(f"delta must be above 0 and below 1, got {delta!r}")
     if not deadline > 0:
-        raise ValueError(f"deadline must be > 0 days, got {deadline!r}")
+        raise ValueError(f"deadline must be above 0 days, got {deadline!r}")
     for name, value in (("daily_duels", daily_duels), ("runs", runs), ("horizon", horizon)):
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
@@ -200,27 +204,29 @@ def _check(*, delta: float, daily_duels: int, deadline: float, runs: int, horizo
 def _problems_of(
     n_rankers: int | None, problem: KnownProblem | str | PathLike[str] | None, runs: int
 ) -> tuple[str, Sequence[KnownProblem]]:
-    """The problems that the runs are played on, in turns, and what to call them."""
+    """The name of the problem, and the problems that the runs use in turn."""
     if problem is None:
         if isinstance(n_rankers, bool) or not isinstance(n_rankers, int) or not 2 <= n_rankers <= MAX_STAND_IN_RANKERS:
             raise ValueError(
                 f"n_rankers must be a whole number from 2 to {MAX_STAND_IN_RANKERS}, got {n_rankers!r}; "
-                "for more, give a problem, as in problem='utilities(n_arms=100_000)'"
+                "for more rankers, pass problem='utilities(n_arms=100_000)'"
             )
         made = [problems.web_search(n_rankers, seed=number) for number in range(min(STAND_IN_PROBLEMS, runs))]
-        return "made-up web search", made
+        return "synthetic web search", made
     name, truth = problem_from(fspath(problem)) if isinstance(problem, str | PathLike) else (repr(problem), problem)
     if not isinstance(truth, PreferenceMatrix | Utilities):
-        raise TypeError(f"problem must be a PreferenceMatrix, Utilities, or the name or file of one, got {problem!r}")
+        raise TypeError(
+            f"problem must be a PreferenceMatrix, Utilities, a named problem or a matrix file, got {problem!r}"
+        )
     if n_rankers not in (None, truth.n_arms):
         raise ValueError(f"{name} has {truth.n_arms} rankers, got n_rankers={n_rankers!r}")
     if truth.condorcet_winner is None:
-        raise ValueError(f"{name} has no ranker that beats every other one, so that there is no winner to plan for")
+        raise ValueError(f"{name} has no Condorcet winner; plan needs a ranker that beats all others")
     return name, [truth]
 
 
 def _with_delta(bandit: str, n_arms: int, delta: float) -> str:
-    """The bandit in normal form; with this delta, if that is one of its options and not given."""
+    """The bandit in normal form. It gets this delta, if it has that option and the spec does not set it."""
     module, rest = split(bandit)
     name, options = parse(rest)
     if "delta" in bandit_from(bandit, n_arms, seed=0).parameters and "delta" not in options:
@@ -246,7 +252,7 @@ def _summarise(done: Sequence[tuple[Unit, Run]], *, daily_duels: int, deadline: 
 
 
 def _regret_to_the_end(unit: Unit, run: Run) -> float:
-    """Without what a wrong winner costs afterwards; infinite if there was no end."""
+    """The regret until the end of the run, without the regret of a wrong winner afterwards. Infinite without an end."""
     if run.converged_at is None:
         return math.inf
     assert isinstance(unit.problem, PreferenceMatrix | Utilities)
@@ -270,7 +276,7 @@ def _finite(value: float) -> float | None:
 
 
 def _lines(summary: RunSummary, horizon: int) -> list[str]:
-    """The quantities of a table."""
+    """The rows of the table."""
     lines = []
     for quantity in ("duels", "days", "regret"):
         spread = getattr(summary, quantity)

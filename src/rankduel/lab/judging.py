@@ -1,4 +1,4 @@
-"""Judging claims: verdicts, the evidence they rest on, and comparisons with a statistical margin."""
+"""Judge claims: verdicts, their evidence, and comparisons with a statistical margin."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -31,13 +31,13 @@ __all__ = [
 State = Literal["holds", "does not hold", "not decided here", "not testable here"]
 Floats = npt.NDArray[np.float64]
 
-MARGIN_STANDARD_ERRORS = 2.0  # of a difference
-SIGNIFICANCE_LEVEL = 0.05  # of the exact test for counts
+MARGIN_STANDARD_ERRORS = 2.0  # margin of a comparison, in standard errors of the difference
+SIGNIFICANCE_LEVEL = 0.05  # level of Fisher's exact test for counts
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What was found of a claim."""
+    """The verdict on a claim: the state, the measured numbers, and the reason."""
 
     state: State
     measured: str
@@ -45,23 +45,23 @@ class Verdict:
 
     @property
     def summary(self) -> str:
-        """The numbers, and why they decide or do not."""
+        """The measured numbers, with the reason in parentheses."""
         return f"{self.measured} ({self.why})" if self.measured and self.why else self.measured or self.why
 
 
-class NotTestable(Exception):  # noqa: N818 - nothing is wrong
-    """A claim needs something that was not measured here."""
+class NotTestable(Exception):  # noqa: N818 - not an error
+    """A claim needs a measurement that is missing here."""
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Everything that was measured, by question and part. `seen` lists what a claim used."""
+    """All measurements, by question and part. `seen` lists those that a claim has used."""
 
     questions: Mapping[str, Mapping[str, Measured]]
     seen: list[Measured] = field(default_factory=list)
 
     def part(self, question: str, part: str) -> Measured:
-        """What was measured in a part."""
+        """The measurements of a part. NotTestable if it was not run."""
         found = self.questions.get(question, {}).get(part)
         if found is None:
             raise NotTestable(f"{question}, part {part}, was not run")
@@ -69,7 +69,7 @@ class Evidence:
         return found
 
     def series(self, question: str, part: str, label: str) -> Series:
-        """The runs of a bandit in a part."""
+        """The runs of a bandit in a part. NotTestable if it was not run."""
         found = self.part(question, part)
         if label not in found.series:
             raise NotTestable(f"{label} was not run in {question}, part {part}")
@@ -78,21 +78,21 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A sentence of the paper, and the function of the stored results that judges it."""
+    """A claim of the paper, and the function that judges it from the stored results."""
 
     id: str  # "rq1-..."
     text: str
     where: str
     judge: Callable[[Evidence], Verdict]
-    any_data: bool = False  # does it say something of a stand-in too?
+    any_data: bool = False  # whether a stand-in can decide it
 
     @property
     def question(self) -> str:
-        """The name of the spec that answers it."""
+        """The name of the spec that tests the claim."""
         return self.id.partition("-")[0]
 
     def verdict(self, evidence: Evidence) -> Verdict:
-        """Judge; what rests on a stand-in says nothing of the paper's data, whatever came out."""
+        """Judge the claim. With stand-in data the state is "not testable here", unless `any_data` is set."""
         mine = Evidence(evidence.questions)
         try:
             verdict = self.judge(mine)
@@ -102,7 +102,7 @@ class Claim:
         if "stand-in" in origins and not self.any_data and verdict.state != "not testable here":
             name = origins["stand-in"].facts["problem"]
             return Verdict(
-                "not testable here", verdict.measured, f"no {name} data; on the stand-in, it {_says(verdict)}"
+                "not testable here", verdict.measured, f"no {name} data; on the stand-in, the claim {_says(verdict)}"
             )
         if "sample" in origins:
             told = origins["sample"].facts["told"]
@@ -115,7 +115,7 @@ def _says(verdict: Verdict) -> str:
 
 
 def figure(value: float) -> str:
-    """A number as tables have it.
+    """Format a number for tables and sentences.
 
     >>> figure(16349.2), figure(0.0123), figure(3.14159)
     ('16,349', '0.0123', '3.14')
@@ -126,14 +126,14 @@ def figure(value: float) -> str:
 
 
 def mean(values: Floats) -> tuple[float, float]:
-    """With its standard error; one run alone decides nothing."""
+    """The mean and its standard error. NotTestable for a single run."""
     if len(values) < 2:
-        raise NotTestable("a single run has no standard error")
+        raise NotTestable("a standard error needs at least two runs")
     return float(values.mean()), float(values.std(ddof=1) / math.sqrt(len(values)))
 
 
 def different(smaller: Floats, larger: Floats) -> State:
-    """Is the one mean below the other by more than two standard errors of the difference? Above? Or neither?
+    """Judge whether one mean is below another, with a margin of two standard errors of the difference.
 
     >>> different(np.array([1.0, 1.1, 0.9]), np.array([5.0, 5.1, 5.2]))
     'holds'
@@ -146,31 +146,33 @@ def different(smaller: Floats, larger: Floats) -> State:
 
 
 def all_of(states: Sequence[State]) -> State:
-    """One that does not hold decides; else one that is open does."""
+    """Combine the states of several comparisons: the claim holds only if all of them hold."""
     for state in ("does not hold", "not testable here", "not decided here"):
         if state in states:
             return state
     return "holds"
 
 
-def ordered(series: Sequence[tuple[str, Floats]], *, what: str = "") -> Verdict:
-    """Each is lower than the next one. The margin is two standard errors of the difference."""
+def ordered(series: Sequence[tuple[str, Floats]], *, what: str) -> Verdict:
+    """Judge whether each mean is lower than the next. The margin is two standard errors of the difference.
+
+    `what` names the quantity, for the sentence.
+    """
     states = [different(lower[1], higher[1]) for lower, higher in pairwise(series)]
-    told = " < ".join(name for name, _ in series)
     numbers = ", ".join(apart(name, values) for name, values in series)
     state = all_of(states)
-    why = f"{told} needs differences of more than 2 standard errors" if state == "not decided here" else ""
-    return Verdict(state, f"{numbers}{what}", why)
+    why = "a difference counts only if it exceeds 2 standard errors" if state == "not decided here" else ""
+    return Verdict(state, f"{what}: {numbers}", why)
 
 
 def apart(name: str, values: Floats) -> str:
-    """Mean and standard error, as in "MergeDTS 16,349 ± 273"."""
+    """Format mean and standard error, as in "MergeDTS 16,349 ± 273"."""
     middle, error = mean(values)
     return f"{name} {figure(middle)} ± {figure(error)}"
 
 
 def same_rate(found: int, runs: int, theirs: int, their_runs: int = 100) -> State:
-    """Fisher's exact test, two-sided: do both counts fit one probability? With too few runs nobody could tell.
+    """Judge by Fisher's exact test, two-sided, whether two counts fit one probability. Needs at least 50 runs.
 
     >>> same_rate(9, 100, 10), same_rate(40, 100, 10), same_rate(0, 5, 10)
     ('holds', 'does not hold', 'not testable here')
@@ -181,7 +183,7 @@ def same_rate(found: int, runs: int, theirs: int, their_runs: int = 100) -> Stat
 
 
 def _fisher(a: int, n: int, b: int, m: int) -> float:
-    """The chance of a split at least as unlikely as this one, given the sum of both counts."""
+    """The p-value: the probability of all splits at most as likely as this one, given the sum of both counts."""
     total = a + b
     ways = {k: math.comb(n, k) * math.comb(m, total - k) for k in range(max(0, total - m), min(n, total) + 1)}
     return sum(way for way in ways.values() if way <= ways[a]) / math.comb(n + m, total)
@@ -190,5 +192,6 @@ def _fisher(a: int, n: int, b: int, m: int) -> float:
 def compare_counts(found: int, runs: int, theirs: int) -> Verdict:
     """Compare a count with the paper's count of 100 runs."""
     state = same_rate(found, runs, theirs)
-    why = f"{runs} runs are too few" if state == "not testable here" else f"Fisher's exact test at {SIGNIFICANCE_LEVEL}"
-    return Verdict(state, f"{found} of {runs} (paper: {theirs} of 100)", why)
+    test = f"Fisher's exact test at level {SIGNIFICANCE_LEVEL}"
+    why = f"{runs} runs are too few for {test}" if state == "not testable here" else test
+    return Verdict(state, f"{found} of {runs} runs (paper: {theirs} of 100)", why)

@@ -1,4 +1,4 @@
-"""Measurements of an experiment as arrays in one file: the input of tables, figures and claims."""
+"""Measurements of an experiment: arrays in one file, from which tables, figures and claims are made."""
 
 import io
 import json
@@ -32,48 +32,48 @@ _PER_RUN = ("winner", "champion", "converged_at", "left", "best_left", "computed
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """All runs of one bandit on one problem. -1 stands for None."""
+    """All runs of one bandit on one problem. -1 means None."""
 
     label: str
     spec: str  # with all parameters
-    setting: Mapping[str, str]  # what was swept
+    setting: Mapping[str, str]  # values of the swept options
     horizon: int
     checkpoints: Ints
-    regret: Floats  # [run, checkpoint], cumulative; NaN where it is not known
-    measures: Mapping[str, Floats]  # likewise
+    regret: Floats  # [run, checkpoint], cumulative; NaN if unknown
+    measures: Mapping[str, Floats]  # other sums, with the same shape
     winner: Ints  # [run]
     champion: Ints
     converged_at: Ints
     left: Ints
     best_left: Ints
-    computed: Ints  # duels that took time
+    computed: Ints  # number of computed duels
     cpu_seconds: Floats
 
     @property
     def runs(self) -> int:
-        """Their number."""
+        """The number of runs."""
         return len(self.winner)
 
     def regret_at(self, duels: float) -> Floats:
-        """Of every run, after so many duels; between two checkpoints, on the line that joins them."""
+        """The regret of every run after `duels` duels, interpolated linearly between checkpoints."""
         return np.array([np.interp(duels, self.checkpoints, curve) for curve in self.regret])
 
     def mean_of(self, measure: str) -> Floats:
-        """Of every run, per duel."""
+        """The mean of a measure per duel, for every run."""
         return np.asarray(self.measures[measure][:, -1] / self.horizon)
 
     @property
     def seconds_per_duel(self) -> Floats:
-        """CPU seconds of every run per duel that took time."""
+        """CPU seconds per computed duel, for every run."""
         return np.asarray(self.cpu_seconds / np.maximum(1, self.computed))
 
     def seconds_to(self, duels: float) -> Floats:
-        """CPU seconds of every run for so many duels: one that ended takes no more, any other goes on at its pace."""
+        """CPU seconds of every run for `duels` duels. Runs that did not converge are extrapolated."""
         on = np.where(self.converged_at >= 0, 1.0, duels / self.horizon)
         return np.asarray(self.cpu_seconds * on)
 
     def curve(self, quantity: str = "regret") -> Curve:
-        """The mean over the runs with its standard error: cumulative regret, or the mean of a measure so far."""
+        """Mean and standard error over the runs, of the cumulative regret or of the running mean of a measure."""
         values = self.regret if quantity == "regret" else self.measures[quantity] / self.checkpoints
         error = values.std(axis=0, ddof=1) / math.sqrt(self.runs) if self.runs > 1 else None
         return Curve(self.label, self.checkpoints, values.mean(axis=0), error)
@@ -81,11 +81,16 @@ class Series:
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """An experiment's problem, its bandits' series, and where all of it comes from.
+    """The series of all bandits of an experiment, and the facts of their origin.
 
-    `save` and `load` are exact. The file is an npz with, for B bandits, R runs and C checkpoints, `labels`, `specs`
-    [B], `checkpoints` [C], `regret` and each measure [B, R, C], `winner`, `champion`, `converged_at`, `left`,
-    `best_left`, `computed`, `cpu_seconds` [B, R], `run_seeds` [R], and `provenance`, JSON.
+    `save` and `load` are exact. The file is an npz. For B bandits, R runs and C checkpoints it holds:
+
+    - [B]: `labels`, `specs`
+    - [C]: `checkpoints`
+    - [B, R, C]: `regret`, and each measure under its name
+    - [B, R]: `winner`, `champion`, `converged_at`, `left`, `best_left`, `computed`, `cpu_seconds`
+    - [R]: `run_seeds`
+    - `provenance`: the facts, as JSON
     """
 
     facts: Mapping[str, Any]
@@ -93,7 +98,7 @@ class Measured:
 
     @classmethod
     def of(cls, planned: PlannedExperiment, results: Results, provenance: Mapping[str, Any]) -> "Measured":
-        """Of an experiment's results; `provenance` is what the results do not know themselves."""
+        """Collect the results of an experiment. `provenance` has the facts that the results do not contain."""
         problem, experiment = planned.source.problem, planned.experiment
         facts = {
             **results.provenance,
@@ -135,39 +140,39 @@ class Measured:
 
     @property
     def n_arms(self) -> int:
-        """K."""
+        """K, the number of arms."""
         return int(self.facts["n_arms"])
 
     @property
     def horizon(self) -> int:
-        """T."""
+        """T, the number of duels per run."""
         return int(self.facts["horizon"])
 
     @property
     def panel(self) -> str:
-        """Whose figure and table it belongs to."""
+        """The panel: parts of one panel share a figure and a table."""
         return str(self.facts["panel"])
 
     @property
     def knows_regret(self) -> bool:
-        """Not so in a search world whose preferences nobody knows."""
+        """Whether regret is known. It is unknown in a search world without preferences."""
         return not any(np.isnan(series.regret).any() for series in self.series.values())
 
     def lost(self, series: Series) -> int | None:
-        """In how many runs all of the best arms were eliminated; None where nobody knows the best."""
+        """The number of runs that eliminated all best arms. None if the best arms are unknown."""
         return int((series.best_left == 0).sum()) if self.facts["n_best"] else None
 
     def repeat(self, label: str, index: int, problem: Problem) -> Run:
-        """Compute a run of a bandit again: the same bytes, if the code is the same.
+        """Compute a run again. With the same code, the result has the same bytes.
 
-        Which problem it was, `facts` tell: as it was `written` in the spec, and the options of its `world`.
+        `facts["written"]` is the problem as the spec names it, and `facts["world"]` has the options of its world.
         """
         if problem.fingerprint != self.facts["fingerprint"]:
             name = self.facts["problem"]
-            raise ValueError(f"{problem!r} is not what was played, {name}, but one with other numbers")
+            raise ValueError(f"{problem!r} is not the problem of this run: expected {name} with the same numbers")
         if label not in self.series or not 0 <= index < self.series[label].runs:
             runs = ", ".join(f"{series.runs} of {series.label}" for series in self.series.values())
-            raise ValueError(f"no run {index} of {label!r}: there are {runs}")
+            raise ValueError(f"no run {index} of {label!r}; stored runs: {runs}")
         series = self.series[label]
         checkpoints = tuple(series.checkpoints.tolist())
         kind, seed, delay = self.facts["regret"], self.facts["seed"], self.facts["delay"]
@@ -175,7 +180,7 @@ class Measured:
         return Unit(problem, series.spec, series.horizon, checkpoints, kind, seed, index, law).play()
 
     def save(self, path: Path) -> None:
-        """Write everything."""
+        """Write all arrays and facts to a file."""
         each = list(self.series.values())
         arrays: dict[str, Any] = {
             "labels": np.array([series.label for series in each]),
@@ -195,7 +200,7 @@ class Measured:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> "Measured":
-        """Read what `save` wrote."""
+        """Read a file that `save` wrote."""
         with np.load(path, allow_pickle=False) as file:
             arrays = dict(file)
         facts = json.loads(str(arrays["provenance"]))
@@ -218,7 +223,7 @@ class Measured:
 
 
 def _smallest_difference(problem: object) -> float | None:
-    """The theorem's Delta_min, over all pairs that differ at all; of matrices only."""
+    """Delta_min of Theorem 1: the smallest gap over all pairs that differ. None for problems without a matrix."""
     if not isinstance(problem, PreferenceMatrix):
         return None
     leads = problem.probabilities - 0.5
@@ -226,7 +231,7 @@ def _smallest_difference(problem: object) -> float | None:
 
 
 def _oracle(problem: object) -> float | None:
-    """The oracle's bound for log(1 / delta) = 1; None where there is no Condorcet winner, or nobody knows it."""
+    """The oracle's bound for log(1 / delta) = 1. None if the Condorcet winner does not exist or is unknown."""
     if not isinstance(problem, PreferenceMatrix | Utilities) or problem.condorcet_winner is None:
         return None
     return oracle_bound(problem, math.exp(-1))

@@ -1,4 +1,4 @@
-"""Plan: an `Experiment` is a list of `Unit`s (one run each), and a unit's key hashes all that decides its result."""
+"""Plan: an `Experiment` is a list of `Unit`s, one run each. The key of a unit hashes all inputs of its result."""
 
 import hashlib
 import json
@@ -33,7 +33,7 @@ _MAX_RUNS = 10**6
 
 @dataclass(frozen=True, eq=False)
 class Unit:
-    """One run of one bandit: computed once, stored at once, and found again by its key."""
+    """One run of one bandit. The store finds its result by its key."""
 
     problem: Problem
     bandit: str  # in normal form
@@ -46,7 +46,7 @@ class Unit:
 
     @cached_property
     def content(self) -> dict[str, object]:
-        """Everything that the result depends on, as JSON can hold it."""
+        """Everything that determines the result, as JSON values."""
         code = code_of(self.bandit)
         return {
             "rankduel": rankduel.__version__,
@@ -64,16 +64,16 @@ class Unit:
 
     @cached_property
     def key(self) -> str:
-        """The sha256 of the content: same key, same numbers."""
+        """The SHA-256 of the content. The same key means the same numbers."""
         return hashlib.sha256(json.dumps(self.content, sort_keys=True).encode()).hexdigest()
 
     @property
     def label(self) -> str:
-        """For people: the bandit, without its parameters, and the run."""
+        """A short label: the bandit without parameters, and the number of the run."""
         return f"{self.bandit.partition('(')[0].rpartition(':')[2]} run {self.index}"
 
     def play(self, watch: Watch | None = None) -> Run:
-        """Compute the run. Bandit and world have their own streams: the result does not depend on when or where."""
+        """Compute the run. Bandit and world have their own random streams, so every worker gets the same result."""
         return simulate(
             run_bandit(self.bandit, self.problem.n_arms, self.seed, self.index),
             self.problem,
@@ -88,21 +88,21 @@ class Unit:
 
 @dataclass(frozen=True, eq=False)
 class Experiment:
-    """Some bandits on one problem, each for so many runs. Wrong values are refused here, before anything is computed.
+    """Several bandits on one problem, with the same number of runs. All values are checked before anything is computed.
 
     >>> experiment = Experiment(*problem_from("cycle2"), ("MergeDTS", "Uniform"), horizon=1000, runs=3)
     >>> [(unit.index, unit.bandit[:8]) for unit in experiment.units][:3]
     [(0, 'MergeDTS'), (0, 'Uniform('), (1, 'MergeDTS')]
     """
 
-    name: str  # of the problem, for people
+    name: str  # of the problem, for display
     problem: Problem
-    bandits: tuple[str, ...]  # as people typed them
+    bandits: tuple[str, ...]  # as the user wrote them
     horizon: int
     runs: int
     seed: int = 0
     kind: Kind = "average"
-    checkpoints: tuple[int, ...] = ()  # none given: log-spaced
+    checkpoints: tuple[int, ...] = ()  # empty: logarithmically spaced
     delay: Delay | None = None  # of the feedback
 
     def __post_init__(self) -> None:
@@ -115,26 +115,28 @@ class Experiment:
                 limits = f"at least {least}" if most is None else f"from {least} to {most:.0e}"
                 raise ValueError(f"{name} must be a whole number {limits}, got {value}")
         if not self.bandits:
-            raise ValueError("an experiment needs at least one bandit")
+            raise ValueError("no bandits given; an experiment needs at least one")
         for spec, times in Counter(self.specs).items():
             if times > 1:
-                raise ValueError(f"{self.bandits[self.specs.index(spec)]} is there {times} times, as {spec}")
-        regret_of(self.problem, self.kind)  # does this problem have that regret?
+                raise ValueError(
+                    f"{self.bandits[self.specs.index(spec)]} is given {times} times, as {spec}; give it once"
+                )
+        regret_of(self.problem, self.kind)  # ValueError if the problem has no regret of this kind
         for spec in self.specs if self.delay is not None else ():
             if not isinstance(made := any_bandit_from(spec, self.problem.n_arms, seed=0), Bandit):
-                raise ValueError(f"{type(made).__name__} needs outcomes at once: it cannot be run with {self.delay!r}")
+                raise ValueError(f"{type(made).__name__} does not support late outcomes, got delay {self.delay!r}")
         if not self.checkpoints:
             object.__setattr__(self, "checkpoints", tuple(log_checkpoints(self.horizon).tolist()))
 
     @cached_property
     def specs(self) -> tuple[str, ...]:
         """The bandits in normal form."""
-        many = isinstance(self.problem, SearchWorld)  # rankers may share a page
+        many = isinstance(self.problem, SearchWorld)  # supports more than two rankers per page
         return tuple(normal_form(bandit, self.problem.n_arms, many=many) for bandit in self.bandits)
 
     @cached_property
     def units(self) -> tuple[Unit, ...]:
-        """Run by run, not bandit by bandit: so what is done at any time is a smaller experiment of the same kind."""
+        """All units, run by run: at any time, the finished ones are the same experiment with fewer runs."""
         return tuple(
             Unit(self.problem, spec, self.horizon, self.checkpoints, self.kind, self.seed, index, self.delay)
             for index in range(self.runs)
@@ -143,19 +145,19 @@ class Experiment:
 
     @cached_property
     def key(self) -> str:
-        """The sha256 of its units' keys."""
+        """The SHA-256 of the keys of all units."""
         return hashlib.sha256("".join(unit.key for unit in self.units).encode()).hexdigest()
 
     @property
     def file_name(self) -> str:
-        """For its files, without a suffix: a name to recognise, and enough of the key to be the only one."""
+        """The name of its files, without suffix: the problem, and enough of the key to be unique."""
         name = re.sub(r"\W+", "-", self.name).strip("-")[:60] or "problem"
         return f"{name}-{self.key[:8]}"
 
 
 @cache
 def _sources() -> str:
-    """The sha256 of the code that computes a run: what another version of it computed is never taken for its own."""
+    """The SHA-256 of the source code that computes a run, so that stored runs of another version are never reused."""
     package = Path(rankduel.__file__).parent
     digest = hashlib.sha256()
     for part in ("bandits", "clicks", "interleaving", "preferences", "randomness", "rankings", "simulation"):
@@ -166,7 +168,7 @@ def _sources() -> str:
 
 
 def normal_form(bandit: str, n_arms: int, *, many: bool = False) -> str:
-    """A bandit's spec with every parameter in it, defaults too: one text for all the ways to type the same thing.
+    """Return the spec of a bandit with all parameters, defaults included. Equal bandits get equal texts.
 
     >>> normal_form("MergeRUCB(c=400_000)", 20) == normal_form(" MergeRUCB( alpha=0.8**6 ) ", 20)
     True
@@ -181,14 +183,14 @@ def normal_form(bandit: str, n_arms: int, *, many: bool = False) -> str:
     try:
         again = parse(normal)[1]
     except ValueError as error:
-        raise ValueError(f"the parameters of {bandit} must be literals: {error}") from error
+        raise ValueError(f"the parameters of {bandit} must be literal values: {error}") from error
     if again != given:
-        raise ValueError(f"the parameters of {bandit} must be literals, got {made.parameters}")
+        raise ValueError(f"the parameters of {bandit} must be literal values, got {made.parameters}")
     return f"{module}:{normal}"
 
 
 def problem_from(text: str) -> tuple[str, Problem]:
-    """The name and the problem that a user typed: a named one, perhaps with options, or else a matrix file.
+    """Return the name and the problem of a text: a named problem, with or without options, or a matrix file.
 
     >>> problem_from("bradley_terry(n_arms=7)")
     ('bradley_terry(n_arms=7)', <PreferenceMatrix: 7 arms, Condorcet winner 6>)
@@ -197,4 +199,4 @@ def problem_from(text: str) -> tuple[str, Problem]:
         return text, problems.named(text)
     if Path(text).is_file():
         return Path(text).name.partition(".")[0], PreferenceMatrix.load(text)
-    raise ValueError(f"no problem {text!r}: it is neither a file nor one of {', '.join(problems.PROBLEMS)}")
+    raise ValueError(f"unknown problem {text!r}: expected a matrix file or one of {', '.join(problems.PROBLEMS)}")

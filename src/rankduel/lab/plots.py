@@ -1,4 +1,4 @@
-"""Curves over duels, or over anything else, as PNG, SVG and PDF."""
+"""Plot curves against duels, or against a swept option, as PNG, SVG and PDF."""
 
 import io
 from collections.abc import Sequence
@@ -13,56 +13,56 @@ from rankduel.lab.store import write_whole
 
 __all__ = ["Curve", "Panel", "PlotUnavailable", "save_plot"]
 
-# Okabe and Ito's colours, told apart by the colour-blind too; yellow is left out, being too pale for a line on white.
+# Okabe and Ito's colours, safe for colour-blind readers. Without yellow, which is too pale for a line on white.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
-_STYLES = ("-", "--", ":")  # a second round of the colours is dashed, a third dotted
-_SHOWN_RANGE = 10_000  # the last four decades of duels; before them there is nothing to see
+_STYLES = ("-", "--", ":")  # when the colours are used up: dashed, then dotted lines
+_SHOWN_RANGE = 10_000  # the x axis shows the last four powers of ten
 _UNDATED: dict[str, dict[str, Any]] = {
     "svg": {"metadata": {"Date": None}},
     "pdf": {"metadata": {"CreationDate": None}},
 }
 
 
-class PlotUnavailable(RuntimeError):  # noqa: N818 - it names what was found, as KeyError does
-    """There is no matplotlib to draw with."""
+class PlotUnavailable(RuntimeError):  # noqa: N818 - named like KeyError
+    """matplotlib is not installed."""
 
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """A line of a plot, with a band around it if `error` is given."""
+    """A line of a plot, with an error band if `error` is given."""
 
     label: str
     duels: npt.NDArray[np.int64]
     values: npt.NDArray[np.float64]
     error: npt.NDArray[np.float64] | None = None
-    colour: int | None = None  # its number; None: in the order of the curves
+    colour: int | None = None  # number of the colour; None: in the order of the curves
 
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """A quantity, as the label of its axis, and its curves."""
+    """One pair of axes: the label of the y axis, and the curves."""
 
     quantity: str
     curves: Sequence[Curve]
     from_zero: bool = True
-    across: str = "duels"  # the label of the other axis
-    log: bool = False  # the quantity on a log axis, too
-    points: bool = False  # few values: each is marked
+    across: str = "duels"  # label of the x axis
+    log: bool = False  # logarithmic y axis
+    points: bool = False  # mark each value, if there are few
 
 
 def save_plot(
     stem: Path, panels: Sequence[Panel], *, title: str, formats: Sequence[str] = ("png", "svg")
 ) -> list[Path]:
-    """Draw each quantity against duels on a log axis, side by side, into `stem`.png and .svg; the paths of the files.
+    """Plot the panels side by side, with a logarithmic x axis, and return the paths of the files, such as `stem`.png.
 
-    Same curves, same bytes (of a PDF, the same up to the order of its parts): the files hold no date.
+    The same curves give the same bytes, because the files contain no date. PDF files may differ in the order of parts.
     """
     try:
-        from matplotlib import rc_context  # noqa: PLC0415 - not of the core
-        from matplotlib.figure import Figure  # noqa: PLC0415 - not of the core
-        from matplotlib.ticker import StrMethodFormatter  # noqa: PLC0415 - not of the core
+        from matplotlib import rc_context  # noqa: PLC0415 - optional dependency
+        from matplotlib.figure import Figure  # noqa: PLC0415 - optional dependency
+        from matplotlib.ticker import StrMethodFormatter  # noqa: PLC0415 - optional dependency
     except ImportError as error:
-        raise PlotUnavailable("no plot without matplotlib: pip install 'rankduel[lab]'") from error
+        raise PlotUnavailable("plots need matplotlib: pip install 'rankduel[lab]'") from error
     figure = Figure(figsize=(8 if len(panels) == 1 else 6.5 * len(panels), 5), layout="constrained")
     for panel, axes in zip(panels, np.ravel(figure.subplots(1, len(panels))), strict=True):
         last = max(curve.duels[-1] for curve in panel.curves)

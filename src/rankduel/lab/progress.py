@@ -1,4 +1,4 @@
-"""Progress of a plan, in runs and duels; the time left is estimated from runs of the same kind."""
+"""Progress of a plan in runs and duels. The time left is estimated from runs of the same kind."""
 
 import threading
 import time
@@ -14,16 +14,16 @@ __all__ = ["Progress", "Tracker"]
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The progress of a plan that is running."""
+    """Progress of a running plan."""
 
     total: int  # runs
-    reused: int  # runs that were found in the store
-    done: int  # finished runs, the reused ones included
-    share: float  # of the whole, from 0 to 1; a run half-way counts half
-    duels: int  # computed since the start
-    seconds: float  # since the start
-    seconds_left: float | None  # None while some kind of run has not shown how long it takes
-    running: tuple[str, ...] = ()  # what is under way, in short
+    reused: int  # runs from the store
+    done: int  # finished runs, including reused ones
+    share: float  # of the whole plan, from 0 to 1; a run that is half done counts half
+    duels: int  # duels computed since the start
+    seconds: float  # elapsed time
+    seconds_left: float | None  # None until every kind of run has shown how long it takes
+    running: tuple[str, ...] = ()  # labels of the running units
 
     @property
     def rate(self) -> float:
@@ -40,7 +40,7 @@ def _kind(unit: Unit) -> _Kind:
 
 @dataclass(slots=True)
 class _Cost:
-    """Of one run."""
+    """Cost of one run."""
 
     seconds: float
     duels: int
@@ -48,7 +48,7 @@ class _Cost:
 
 @dataclass(slots=True)
 class _Spent:
-    """By the finished runs of a kind."""
+    """Total cost of the finished runs of one kind."""
 
     runs: int = 0
     seconds: float = 0.0
@@ -62,7 +62,7 @@ class _Spent:
 
 @dataclass(slots=True)
 class _Running:
-    """A running unit: the clock when it began, its duels so far, and the clock when it reported them."""
+    """A running unit: its start time, its duels so far, and the time of its last report."""
 
     began: float
     duels: int
@@ -70,21 +70,21 @@ class _Running:
 
 
 class Tracker:
-    """Which units wait, are under way or done. The engine's threads write it, `report` may be called at any time."""
+    """Tracks waiting, running and finished units. Threads of the engine update it. Call `report` at any time."""
 
     def __init__(self, units: Sequence[Unit], jobs: int) -> None:
-        self.jobs = jobs  # how many units are under way at once
+        self.jobs = jobs  # number of units that run at once
         self._total = len(units)
         self._waiting = Counter(map(_kind, units))
         self._under_way: dict[Unit, _Running] = {}
         self._finished: set[Unit] = set()
-        self._known: dict[_Kind, _Spent] = defaultdict(_Spent)  # what finished runs took
+        self._known: dict[_Kind, _Spent] = defaultdict(_Spent)  # cost of finished runs
         self._reused = self._done = self._duels = 0
         self._began = time.perf_counter()
         self._lock = threading.Lock()
 
     def reuse(self, unit: Unit, run: Run) -> None:
-        """The run of a unit was found in the store."""
+        """Record that the store has the run of a unit."""
         with self._lock:
             self._reused += 1
             self._done += 1
@@ -92,12 +92,12 @@ class Tracker:
             self._known[_kind(unit)].add(run.cpu_seconds, run.computed)
 
     def begin(self, unit: Unit) -> None:
-        """A unit has started."""
+        """Record that a unit has started."""
         with self._lock:
             self._begin(unit)
 
     def advance(self, unit: Unit, duels: int) -> None:
-        """A unit has played so many duels. Reports may come late, or from a worker that starts it again."""
+        """Record the duels of a running unit. Reports may come late, or from a worker that restarts the unit."""
         with self._lock:
             if unit not in self._finished:
                 if unit not in self._under_way:
@@ -107,10 +107,10 @@ class Tracker:
                     running.duels, running.reported = duels, time.perf_counter()
 
     def finish(self, unit: Unit, run: Run) -> None:
-        """The unit is done and stored."""
+        """Record that a unit is finished and stored."""
         with self._lock:
             self._finished.add(unit)
-            seconds = run.cpu_seconds  # if its start was not reported
+            seconds = run.cpu_seconds  # used if the start was not reported
             if unit in self._under_way:
                 seconds = time.perf_counter() - self._under_way.pop(unit).began
             else:
@@ -125,7 +125,7 @@ class Tracker:
         self._under_way[unit] = _Running(now, 0, now)
 
     def report(self) -> Progress:
-        """The progress now."""
+        """Return the current progress."""
         with self._lock:
             now = time.perf_counter()
             costs = {kind: self._cost(kind) for kind in self._waiting}
@@ -142,7 +142,7 @@ class Tracker:
             )
 
     def _cost(self, kind: _Kind) -> _Cost | None:
-        """What a run of this kind takes: as finished ones did, or as one under way would if it never converged."""
+        """The cost of a run of this kind: the mean of finished runs, or a running one extrapolated to its horizon."""
         known = self._known[kind]
         if known.runs:
             return _Cost(known.seconds / known.runs, round(known.duels / known.runs))
@@ -165,5 +165,5 @@ class Tracker:
 
 
 def _part(running: _Running, whole: _Cost | None) -> float:
-    """How much of a unit is done, from 0 to 1."""
+    """The finished share of a unit, from 0 to 1."""
     return min(1.0, running.duels / max(1, whole.duels)) if whole else 0.0

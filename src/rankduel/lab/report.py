@@ -1,4 +1,4 @@
-"""Report: curves, figures, tables and claims of some studies, and one HTML page with all of it."""
+"""Report: write curves, figures, tables and claims of studies, and one HTML page with all of them."""
 
 import html
 import json
@@ -29,15 +29,15 @@ _SECONDS_PER_DAY = 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What was written, and the verdicts."""
+    """A written report: the page, the verdicts and the warnings."""
 
     page: Path
     claims: Mapping[Claim, Verdict]
-    warnings: Sequence[str]  # what could not be drawn, and why
+    warnings: Sequence[str]  # figures that could not be drawn, with the reason
 
 
 def write_report(studies: Sequence[Study], out: Path) -> Report:
-    """Write curves, figures, tables and `report.html` into a folder. What is there of the same names is replaced."""
+    """Write curves, figures, tables and `report.html` into a folder. Files of the same names are replaced."""
     claims = judge({study.spec.name: study.measured for study in studies})
     sections, warnings = [], []
     for study in studies:
@@ -61,9 +61,9 @@ def write_report(studies: Sequence[Study], out: Path) -> Report:
 
 
 def claims_table(claims: Mapping[Claim, Verdict]) -> Table:
-    """The paper's claims, what was measured, and what follows."""
+    """A table of the claims, the measurements and the verdicts."""
     rows = [(claim.id, claim.text, claim.where, verdict.summary, verdict.state) for claim, verdict in claims.items()]
-    return Table("The paper's claims", ("claim", "says", "where", "measured here", "verdict"), rows)
+    return Table("The paper's claims", ("claim", "the paper says", "where", "measured here", "verdict"), rows)
 
 
 def _claims_json(claims: Mapping[Claim, Verdict]) -> list[dict[str, str]]:
@@ -81,7 +81,7 @@ def _file(*words: str) -> str:
 
 
 def panel_tables(study: Study) -> Iterator[Table]:
-    """What is special about the spec, and a table for each panel."""
+    """The special table of the spec, if it has one, and a table for each panel."""
     if study.spec.table.get("kind") == "promise":
         yield guarantee_table(study.spec.title, list(study.measured.values()))
         return
@@ -95,12 +95,12 @@ def panel_tables(study: Study) -> Iterator[Table]:
 
 
 def _rows(panel: str, parts: Sequence[Measured]) -> Table:
-    """A row for each bandit of a panel."""
+    """One row per bandit of a panel."""
     swept = any(measured.facts["setting"] for measured in parts)
     measures = list(next(iter(parts[0].series.values())).measures)
     knows = all(measured.knows_regret for measured in parts)
     head = ["bandit", *(["problem"] if swept else []), "runs", "duels", *measures]
-    head += [f"{parts[0].facts['regret']} regret", "winner found", "winner eliminated"] if knows else []
+    head += [_regret_name(parts[0]), "winner found", "winner eliminated"] if knows else []
     head += ["converged at (median)", "CPU us per duel"]
     rows = []
     for measured in parts:
@@ -116,13 +116,18 @@ def _rows(panel: str, parts: Sequence[Measured]) -> Table:
     return Table(panel, head, rows)
 
 
+def _regret_name(measured: Measured) -> str:
+    kind = str(measured.facts["regret"])
+    return f"{kind.capitalize() if kind == 'copeland' else kind} regret"
+
+
 def _mean(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> str:
     error = f" ± {figure(float(values.std(ddof=1) / math.sqrt(len(values))))}" if len(values) > 1 else ""
     return f"{figure(float(values.mean()))}{error}"
 
 
 def _days(study: Study) -> Table:
-    """CPU days, compared with the paper's."""
+    """A table of CPU days, compared with the paper."""
     table = study.spec.table
     rows = []
     for bandit, theirs in table["paper"].items():
@@ -138,7 +143,7 @@ def _days(study: Study) -> Table:
         rows.append(row)
     head = ["bandit"]
     for panel in table["columns"]:
-        head += [f"{panel}, here", "paper", "ratio"]
+        head += [f"{panel}, here", "paper", "paper / here"]
     title = f"{table['title']} (* extrapolated from a shorter run)"
     return Table(title, head, rows)
 
@@ -152,7 +157,7 @@ def _bounds(study: Study) -> Table:
                 worst, gap = float(series.regret[:, -1].max()), measured.facts["smallest_difference"]
                 row = [measured.facts["problem"], str(measured.n_arms), f"{gap:.2g}", f"{series.horizon:,}"]
                 rows.append([*row, _mean(series.regret[:, -1]), figure(worst), f"{bound:.3g}", f"{bound / worst:.2g}"])
-    head = ("problem", "K", "smallest difference", "duels", "regret", "largest of all runs", "bound", "bound / largest")
+    head = ("problem", "K", "smallest gap", "duels", "mean regret", "largest regret", "bound", "bound / largest")
     return Table(study.spec.table["title"], head, rows)
 
 
@@ -160,7 +165,7 @@ def _bounds(study: Study) -> Table:
 
 
 def _figures(study: Study) -> Iterator[tuple[str, str, list[Panel]]]:
-    """Name, title and panels of each."""
+    """Yield name, title and panels of each figure."""
     for wanted in study.spec.figures:
         parts = [measured for measured in study.measured.values() if measured.facts["part"] == wanted.part]
         yield wanted.name, wanted.title, [_growth(parts, wanted.quantity, wanted.across)]
@@ -175,18 +180,18 @@ def _figures(study: Study) -> Iterator[tuple[str, str, list[Panel]]]:
         runs = sorted({each.runs for each in series})
         counts = f"{runs[0]}" if len(runs) == 1 else f"{runs[0]} to {runs[-1]}"
         panels = [
-            Panel(f"{name}, mean so far", [each.curve(name) for each in series], from_zero=False)
+            Panel(f"{name}, running mean", [each.curve(name) for each in series], from_zero=False)
             for name in series[0].measures
         ]
         if all(measured.knows_regret for measured in parts):
-            quantity = f"cumulative {parts[0].facts['regret']} regret"
+            quantity = f"cumulative {_regret_name(parts[0])}"
             panels.append(Panel(quantity, _coloured(series)))
         stand_in = " (stand-in data)" if parts[0].facts["origin"] == "stand-in" else ""
         yield panel, f"{panel}{stand_in}: mean of {counts} runs ± standard error", panels
 
 
 def _coloured(series: Sequence[Series]) -> list[Curve]:
-    """Regret; where each bandit is there once, it has the same colour in all figures."""
+    """Curves of regret. If no bandit appears twice, each bandit has the same colour in all figures."""
     names, known = [each.spec.partition("(")[0] for each in series], list(REGISTRY)
     same = len(set(names)) == len(names) and set(names) <= set(known)
     return [
@@ -196,7 +201,7 @@ def _coloured(series: Sequence[Series]) -> list[Curve]:
 
 
 def _growth(parts: Sequence[Measured], quantity: str, across: str) -> Panel:
-    """A quantity at the horizon against what was swept."""
+    """Plot a quantity at the horizon against a swept option."""
     found: dict[str, list[tuple[float, Series]]] = {}
     for measured in parts:
         for series in measured.series.values():
@@ -261,7 +266,7 @@ def _page(
         f"{state}: {number}" for state in _CLASSES if (number := sum(v.state == state for v in claims.values()))
     )
     summary = (
-        f"<p>{len(claims)} claims: {counts}. A difference counts if it exceeds two standard errors.</p>"
+        f"<p>{len(claims)} claims of the paper: {counts}. A difference counts if it exceeds two standard errors.</p>"
         if claims
         else ""
     )
@@ -269,8 +274,8 @@ def _page(
     machine = ", ".join(map(str, facts["machine"].values()))
     made = (
         f"rankduel {rankduel.__version__}, commit {facts['commit'] or 'unknown'}; seed {facts['seed']}; scale "
-        f"{studies[0].scale}; {machine}; computed in {facts['seconds']:,} s with {facts['jobs']} jobs, runs that "
-        "were kept from before not included"
+        f"{studies[0].scale}; {machine}; computed in {facts['seconds']:,} s with {facts['jobs']} jobs, not counting "
+        "reused runs"
     )
     title = f"rankduel: {names}"
     return (
@@ -278,8 +283,8 @@ def _page(
         f'<meta name="viewport" content="width=device-width, initial-scale=1"><title>{html.escape(title)}</title>'
         f"<style>{_STYLE}</style></head><body>\n<h1>{html.escape(title)}</h1>\n{summary}{_claims_html(claims)}"
         f"<h2>Data</h2>\n{data_table(studies).html}{told}{''.join(sections)}"
-        f"<h2>Provenance</h2><p>{html.escape(made)}. Every curve's file (<code>curves/*.npz</code>) holds the specs, "
-        "seeds and the problem's fingerprint, enough to compute any run again.</p></body></html>\n"
+        f"<h2>Provenance</h2><p>{html.escape(made)}. The files <code>curves/*.npz</code> hold the specs, the seeds and "
+        "the fingerprint of the problem, so that you can compute any run again.</p></body></html>\n"
     )
 
 
@@ -301,13 +306,13 @@ def _claims_html(claims: Mapping[Claim, Verdict]) -> str:
 
 
 def data_table(studies: Sequence[Study]) -> Table:
-    """Which problem was played on what."""
+    """A table of the problems and the origin of their data."""
     rows: dict[tuple[str, ...], None] = {}
     for study in studies:
         for measured in study.measured.values():
             facts = measured.facts
             rows[(facts["problem"], facts["told"], f"{measured.n_arms:,}", facts["fingerprint"][:12])] = None
-    return Table("What was played on", ("problem", "comes from", "rankers", "fingerprint"), list(rows))
+    return Table("Problems", ("problem", "origin", "rankers", "fingerprint"), list(rows))
 
 
 def _section(
@@ -327,7 +332,7 @@ def _section(
 
 
 def _inline(path: Path) -> str:
-    """The svg element alone; its ids get the file's name, for they must be unique on the page."""
+    """The svg element alone. Its ids get the name of the file as a prefix, because ids must be unique on the page."""
     text = path.read_text(encoding="utf-8")
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)

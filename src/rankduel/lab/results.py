@@ -1,4 +1,4 @@
-"""Results of an experiment: a row of figures and a regret curve for every bandit, and all numbers in one file."""
+"""Results of an experiment: a table row and a regret curve per bandit, and all numbers in one file."""
 
 import io
 import json
@@ -28,39 +28,39 @@ _NONE = -1  # for None, in arrays of int
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One bandit in a table. The best arm is the Condorcet winner, or any Copeland winner where there is none.
+    """One bandit in a table. The best arm is the Condorcet winner. Without one, each Copeland winner is a best arm.
 
-    Where the world does not know its preferences, there is no regret and no best arm to find: these are None.
+    If the preferences are unknown, all fields about regret and best arms are None.
     """
 
-    bandit: str  # as it was typed
+    bandit: str  # as the user wrote it
     runs: int
-    measures: dict[str, float]  # mean per duel of what else the world measures, and NAME_error, its standard error
-    regret: float | None  # mean at the horizon
-    regret_error: float | None  # standard error of that mean; None for a single run
-    found: int | None  # runs that ended with the best arm as the only one left
-    lost: int | None  # runs that ended with another arm as the only one left
-    champion_right: int | None  # runs whose best guess at the horizon is the best arm, whether or not others are left
-    champions: dict[int, int]  # in how many runs each arm was the best guess, the most frequent first
-    converged_at: float | None  # median over the runs, one that did not converge counting as infinitely late
-    cpu_us_per_duel: float  # until convergence
-    waited: float = 0.0  # share of the pages until convergence that had no duel, for too many were in flight
+    measures: dict[str, float]  # mean per duel of the other measures, with standard errors as NAME_error
+    regret: float | None  # mean regret at the horizon
+    regret_error: float | None  # standard error of the mean; None for a single run
+    found: int | None  # runs with only a best arm left
+    lost: int | None  # runs with only another arm left
+    champion_right: int | None  # runs whose champion at the horizon is a best arm
+    champions: dict[int, int]  # number of runs by champion, most frequent first
+    converged_at: float | None  # median over the runs; a run that did not converge counts as infinite
+    cpu_us_per_duel: float  # CPU microseconds per duel until convergence
+    waited: float = 0.0  # share of pages until convergence without a duel, because too many were in flight
 
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """An experiment and its runs, in the order of its units."""
+    """An experiment with its runs, in the order of its units."""
 
     experiment: Experiment
     runs: Sequence[Run]
 
     def of(self, bandit: int) -> list[Run]:
-        """The runs of one bandit, by its place in the experiment."""
+        """The runs of one bandit, by its position in the experiment."""
         return list(self.runs[bandit :: len(self.experiment.bandits)])
 
     @cached_property
     def rows(self) -> list[Row]:
-        """One row for each bandit."""
+        """One row per bandit."""
         return [
             _row(bandit, self.of(place), self.experiment.problem.copeland_winners if self.knows_regret else None)
             for place, bandit in enumerate(self.experiment.bandits)
@@ -68,7 +68,7 @@ class Results:
 
     @property
     def curves(self) -> list[Curve]:
-        """One curve for each bandit: the mean over its runs, with the standard error."""
+        """One curve per bandit: mean regret over its runs, with the standard error."""
         curves = []
         for place, bandit in enumerate(self.experiment.bandits):
             regret = np.array([run.regret for run in self.of(place)])
@@ -77,16 +77,16 @@ class Results:
 
     @property
     def knows_regret(self) -> bool:
-        """Not so in a search world whose preferences nobody has told."""
+        """Whether regret is known. It is unknown in a search world without preferences."""
         return regret_of(self.experiment.problem, self.experiment.kind) is not None
 
     @property
     def measures(self) -> list[str]:
-        """What the world sums up in addition to regret: clicks@10, say."""
+        """Names of the measures that the world adds up besides regret, such as clicks@10."""
         return list(self.runs[0].measures)
 
     def averages(self, measure: str) -> list[Curve]:
-        """One curve for each bandit: the mean of a measure over all duels so far."""
+        """One curve per bandit: the running mean of a measure over all duels so far."""
         curves = []
         for place, bandit in enumerate(self.experiment.bandits):
             runs = self.of(place)
@@ -95,17 +95,18 @@ class Results:
         return curves
 
     def save(self, path: Path) -> None:
-        """Write all numbers as npz. Same experiment, same bytes: what was measured (CPU time) is not in it.
+        """Write all numbers to an npz file. The same experiment gives the same bytes, because CPU times are left out.
 
-        With B bandits, R runs and C checkpoints it holds
+        For B bandits, R runs and C checkpoints it holds:
 
-        - `bandits` [B]: as typed, and `specs` [B]: with all parameters, as `rankduel.bandit_from` reads them;
-        - `run_seeds` [R]: of each run, bandit and world alike, as text, for they are longer than 64 bits;
-        - `checkpoints` [C]: numbers of duels, and `regret` [B, R, C]: cumulative, after that many duels; what else the
-          world measures likewise, under its name, as `clicks@10`;
-        - `winner`, `champion`, `converged_at` [B, R]: -1 for a run that had more than one arm left at the horizon;
-        - `provenance`: JSON with the schema, the version of rankduel, the problem's name and fingerprint, its number of
-          arms and its Condorcet winner, the horizon, the kind of regret, the delay, the seed and the number of runs.
+        - `bandits` [B], as the user wrote them, and `specs` [B], with all parameters, for `rankduel.bandit_from`
+        - `run_seeds` [R]: the seed of each run, for bandit and world, as text because it exceeds 64 bits
+        - `checkpoints` [C]: numbers of duels
+        - `regret` [B, R, C]: cumulative, at each checkpoint; other measures have the same form, under names such as
+          `clicks@10`
+        - `winner`, `champion`, `converged_at` [B, R]; -1 means that more than one arm was left at the horizon
+        - `provenance`: JSON with the schema, the version of rankduel, the problem's name, fingerprint, number of arms
+          and Condorcet winner, the horizon, the kind of regret, the delay, the seed and the number of runs
         """
         experiment = self.experiment
         measures: dict[str, Any] = {
@@ -129,7 +130,7 @@ class Results:
 
     @property
     def provenance(self) -> dict[str, object]:
-        """Where the numbers come from."""
+        """The origin of the numbers: version, problem, horizon, delay and seed."""
         experiment = self.experiment
         return {
             "schema": _SCHEMA,
@@ -146,7 +147,7 @@ class Results:
         }
 
     def _table(self, values: Sequence[object]) -> npt.NDArray[np.generic]:
-        """One value a unit, as [B, R, ...]."""
+        """Arrange one value per unit as [B, R, ...]."""
         array = np.array(values)
         return array.reshape(self.experiment.runs, len(self.experiment.bandits), *array.shape[1:]).swapaxes(0, 1)
 
@@ -176,13 +177,13 @@ def _row(bandit: str, runs: list[Run], best: tuple[int, ...] | None) -> Row:
 
 
 def _mean(values: list[float]) -> tuple[float, float | None]:
-    """With its standard error."""
+    """The mean and its standard error."""
     error = _standard_error(np.array(values))
     return float(np.mean(values)), None if error is None else float(error)
 
 
 def _standard_error(samples: npt.NDArray[np.float64]) -> npt.NDArray[np.float64] | None:
-    """Of the mean over the first axis; None for a single sample."""
+    """The standard error of the mean over the first axis. None for a single sample."""
     if len(samples) == 1:
         return None
     return np.asarray(samples.std(axis=0, ddof=1) / math.sqrt(len(samples)))

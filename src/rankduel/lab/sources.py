@@ -1,4 +1,4 @@
-"""Sources of problems: a file of the user's data, a documented stand-in where there is none, or a definition."""
+"""Sources of problems: a file with your data, a documented stand-in if there is none, or a definition."""
 
 import os
 import tomllib
@@ -24,7 +24,7 @@ _SUFFIXES = (".npz", ".npy", ".csv", ".txt", ".csv.gz", ".txt.gz")
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """A problem and its origin, in words."""
+    """A problem with its title and its origin."""
 
     title: str
     problem: Problem
@@ -38,16 +38,17 @@ def _known() -> dict[str, dict[str, Any]]:
 
 
 def data_folder(folder: Path | None = None) -> Path | None:
-    """The folder of data: as given, else as RANKDUEL_DATA says, else none."""
+    """Return the data folder: the given one, or the one in RANKDUEL_DATA, or None."""
+    name = "data"
     if folder is None and (named := os.environ.get("RANKDUEL_DATA")):
-        folder = Path(named)
+        name, folder = "RANKDUEL_DATA", Path(named)
     if folder is not None and not folder.is_dir():
-        raise ValueError(f"no folder of data at {folder}")
+        raise ValueError(f"{name} must be an existing folder, got {folder}")
     return folder
 
 
 class Sources:
-    """Finds problems, each once.
+    """Finds problems, and caches them.
 
     >>> Sources(None).find("mslr_navigational").description
     'stand-in: web_search'
@@ -58,7 +59,10 @@ class Sources:
         self._found: dict[str, Source] = {}
 
     def find(self, text: str, world: Mapping[str, Any] | None = None, spec_folder: Path = Path()) -> Source:
-        """The problem of a spec: one of the paper's, a named one, a file (also next to the spec), or synthetic."""
+        """Find the problem of a spec: one of the paper, a named problem, a matrix file, or a synthetic collection.
+
+        A file may be in the data folder or next to the spec.
+        """
         key = repr((text, sorted((world or {}).items()), str(spec_folder)))
         if key not in self._found:
             self._found[key] = self._find(text, world or {}, spec_folder)
@@ -86,7 +90,7 @@ class Sources:
             matrix = PreferenceMatrix.load(path)
             if matrix.n_arms not in known["n_arms"]:
                 expected = " or ".join(map(str, known["n_arms"]))
-                raise ValueError(f"{path} has {matrix.n_arms} arms, and {title} has {expected}")
+                raise ValueError(f"{path} has {matrix.n_arms} arms, but {title} has {expected}; use the matching file")
             return Source(title, rule(matrix) if rule else matrix, "data", f"data: {path.name}")
         return Source(title, problems.named(known["stand_in"]), "stand-in", f"stand-in: {known['stand_in']}")
 
@@ -102,7 +106,7 @@ class Sources:
         return Source(title, _world(_synthetic(stand_in), world), "stand-in", f"stand-in: {stand_in}")
 
     def _paths(self, names: list[str]) -> list[Path]:
-        """Those that exist in the folder of data."""
+        """The paths that exist in the data folder."""
         if self.folder is None:
             return []
         return [path for name in names if (path := self.folder / name).exists()]

@@ -1,4 +1,4 @@
-"""Experiments as data: a TOML file names problems, bandits, sweeps of parameters, horizons and runs."""
+"""Specs: TOML files that describe experiments by problems, bandits, parameter sweeps, horizons and runs."""
 
 import re
 import tomllib
@@ -23,11 +23,19 @@ CERTIFIED = Path(__file__).parent / "certified"
 SCALES = ("smoke", "small", "paper")
 QUANTITIES = ("regret", "cpu")
 _PLACE = re.compile(r"\{(\w+)\}")
+_TYPE_NAMES = {
+    str: "a string",
+    int: "a number",
+    float: "a number",
+    bool: "true or false",
+    list: "a list",
+    dict: "a table",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """How long and how often each bandit plays; None: as the whole spec says."""
+    """Horizon and number of runs of each bandit. None: use the values of the whole spec."""
 
     horizon: int | None = None
     runs: int | None = None
@@ -35,20 +43,20 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Some bandits on one problem. Parts of one panel share a figure and a table."""
+    """Several bandits on one problem. Parts of one panel share a figure and a table."""
 
     name: str
-    panel: str  # may hold {option}, to be replaced by each value of the sweep, if the problem does
-    problem: str  # may hold {option}
-    bandits: tuple[str, ...]  # likewise
+    panel: str  # may contain an {option} of the problem, which takes each value of the sweep
+    problem: str  # may contain an {option}
+    bandits: tuple[str, ...]  # may contain an {option}
     sweep: Mapping[str, tuple[str, ...]]
     scales: Mapping[str, Scale]
-    delay: str | None = None  # likewise
+    delay: str | None = None  # may contain an {option}
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A quantity at the horizon, against an option that is swept."""
+    """A plot of a quantity at the horizon against a swept option."""
 
     name: str
     title: str
@@ -59,17 +67,17 @@ class Figure:
 
 @dataclass(frozen=True, eq=False)
 class PlannedExperiment:
-    """One experiment of a spec: the `Experiment` to run, where it belongs in the report, and labels of its bandits."""
+    """One experiment of a spec: the `Experiment` to run, its place in the report, and the labels of its bandits."""
 
     question: str
     part: str
     panel: str
-    setting: Mapping[str, str]  # of its problem: what was swept
-    written: str  # the problem, as the spec has it
-    world: Mapping[str, Any]  # the options of a problem that is played online
+    setting: Mapping[str, str]  # swept options of its problem
+    written: str  # the problem as the spec names it
+    world: Mapping[str, Any]  # options of an online problem
     source: Source
     labels: tuple[str, ...]
-    settings: tuple[Mapping[str, str], ...]  # of its bandits
+    settings: tuple[Mapping[str, str], ...]  # swept options of its bandits
     experiment: Experiment
 
     @property
@@ -80,7 +88,7 @@ class PlannedExperiment:
 
 @dataclass(frozen=True, eq=False)
 class Spec:
-    """A spec file: parts with problems, bandits and sweeps; `experiments` turns it into a plan.
+    """A spec file: parts with problems, bandits and sweeps. `experiments` turns it into a plan.
 
     >>> spec = load_spec(PAPER / "rq4.toml")
     >>> spec.title, [part.problem for part in spec.parts], sorted(spec.scales)
@@ -96,21 +104,21 @@ class Spec:
     scales: Mapping[str, Scale]
     parts: tuple[Part, ...]
     figures: tuple[Figure, ...] = ()
-    curves: bool = True  # shall regret be drawn against duels?
+    curves: bool = True  # whether to plot regret against duels
     table: Mapping[str, Any] = field(default_factory=dict)
     world: Mapping[str, Any] = field(default_factory=dict)
 
     def experiments(self, scale: str | None, sources: Sources, seed: int = 0) -> list[PlannedExperiment]:
-        """The experiments of a scale. ValueError, naming the file and the part, if something does not fit."""
+        """The experiments of a scale. Invalid values raise a ValueError that names the file and the part."""
         scale = self.scale(scale)
         return [each for part in self.parts for each in self._experiments(part, scale, sources, seed)]
 
     def scale(self, scale: str | None) -> str:
-        """The scale that was asked for, or the spec's own."""
+        """Check the name of a scale. None selects the default of the spec."""
         if scale is None:
             scale = "own" if "own" in self.scales else "small"
         if scale not in self.scales:
-            raise ValueError(f"{self.path}: no scale {scale!r}, expected one of {', '.join(self.scales)}")
+            raise ValueError(f"{self.path}: unknown scale {scale!r}, expected one of {', '.join(self.scales)}")
         return scale
 
     def _experiments(self, part: Part, scale: str, sources: Sources, seed: int) -> Iterator[PlannedExperiment]:
@@ -118,7 +126,7 @@ class Spec:
         horizon, runs = own.horizon or whole.horizon, own.runs or whole.runs
         try:
             if horizon is None or runs is None:
-                raise ValueError(f"no {'horizon' if horizon is None else 'runs'} at scale {scale!r}")
+                raise ValueError(f"scale {scale!r} has no {'horizon' if horizon is None else 'runs'}; add the key")
             for setting in _settings(f"{part.problem} {part.delay}", part.sweep):
                 written = _filled(part.problem, setting)
                 source = sources.find(written, self.world, self.path.parent)
@@ -157,11 +165,11 @@ class Spec:
 def _settings(
     template: str, sweep: Mapping[str, tuple[str, ...]], given: Mapping[str, str] | None = None
 ) -> list[dict[str, str]]:
-    """All values of the options that a template leaves open."""
+    """All combinations of values for the options in a template, such as {alpha}."""
     names = [name for name in dict.fromkeys(_PLACE.findall(template)) if name not in (given or {})]
     for name in names:
         if name not in sweep:
-            raise ValueError(f"{template!r} leaves {name} open, and the sweep has no values for it")
+            raise ValueError(f"{template!r} contains {{{name}}}, but the sweep has no values for {name}")
     return [dict(zip(names, values, strict=True)) for values in product(*(sweep[name] for name in names))]
 
 
@@ -170,7 +178,7 @@ def _filled(template: str, setting: Mapping[str, str]) -> str:
 
 
 def _label(template: str, setting: Mapping[str, str], several: bool) -> str:
-    """A swept bandit is known by what is swept, and by its name if there are several."""
+    """The label of a bandit: its swept options, with its name if there are several bandits."""
     if not setting:
         return template
     values = ", ".join(f"{name}={value}" for name, value in setting.items())
@@ -178,19 +186,19 @@ def _label(template: str, setting: Mapping[str, str], several: bool) -> str:
 
 
 def _theoretical(bandit: str, n_arms: int, horizon: int) -> str:
-    """What "MergeDTS.theoretical(batch_size=4)" means for this problem and horizon: the theorem's parameters."""
+    """Replace "MergeDTS.theoretical(...)" by MergeDTS with the theorem's parameters for this problem and horizon."""
     name, dot, options = bandit.partition(".theoretical")
     if not dot:
         return bandit
     made = getattr(REGISTRY.get(name), "theoretical", None)
     if made is None:
-        raise ValueError(f"no bandit {bandit!r}: {name} has no theoretical parameters")
+        raise ValueError(f"unknown bandit {bandit!r}: {name} has no theoretical parameters")
     parameters = made(n_arms, horizon=horizon, seed=0, **parse(f"{name}{options}")[1]).parameters
     return f"{name}({', '.join(f'{option}={value!r}' for option, value in parameters.items())})"
 
 
 class _Table:
-    """A table of the file, whose keys are taken one by one; whatever is left over in the end is a mistake."""
+    """A TOML table. Each key is taken once. Keys that are left at the end are unknown."""
 
     def __init__(self, path: Path, where: str, content: Mapping[str, Any]) -> None:
         self.path, self.where, self.content = path, where, dict(content)
@@ -202,40 +210,41 @@ class _Table:
             return default
         value = self.content.pop(key)
         if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-            kinds = " or ".join(each.__name__ for each in (kind if isinstance(kind, tuple) else (kind,)))
-            raise ValueError(f"{self.path}: {self.where}{key} must be {kinds}, got {value!r}")
+            kinds = kind if isinstance(kind, tuple) else (kind,)
+            names = " or ".join(dict.fromkeys(_TYPE_NAMES[each] for each in kinds))
+            raise ValueError(f"{self.path}: {self.where}{key} must be {names}, got {value!r}")
         return value
 
     def texts(self, key: str, default: Sequence[str] = (), *, needed: bool = False) -> tuple[str, ...]:
         values = self.take(key, list, list(default), needed=needed)
         for value in values:
             if not isinstance(value, str):
-                raise ValueError(f"{self.path}: {self.where}{key} must be a list of texts, got {value!r}")
+                raise ValueError(f"{self.path}: {self.where}{key} must be a list of strings, got {value!r}")
         return tuple(values)
 
     def inner(self, key: str, value: Any) -> list[Any]:
-        """A list that is not empty, of a table within."""
+        """Check that a value of a nested table is a non-empty list."""
         if not isinstance(value, list) or not value:
-            raise ValueError(f"{self.path}: {self.where}{key} must be a list of values, got {value!r}")
+            raise ValueError(f"{self.path}: {self.where}{key} must be a non-empty list, got {value!r}")
         return value
 
     def tables(self, key: str) -> list[Any]:
-        """An array of tables, [[key]]."""
+        """Take an array of tables, [[key]]."""
         values = self.take(key, list, [])
         for value in values:
             if not isinstance(value, dict):
-                raise ValueError(f"{self.path}: {self.where}{key} must be tables, [[{key}]], got {value!r}")
+                raise ValueError(f"{self.path}: {self.where}{key} must be an array of tables, [[{key}]], got {value!r}")
         return list(values)
 
     def number(self, key: str) -> int | None:
-        """A whole number of at least 1, perhaps written as 1e6."""
+        """Take a whole number of at least 1. 1e6 is valid too."""
         value = self.take(key, (int, float))
         if value is not None and (value < 1 or value != int(value)):
             raise ValueError(f"{self.path}: {self.where}{key} must be a whole number of at least 1, got {value}")
         return None if value is None else int(value)
 
     def scale(self, key: str) -> Scale | None:
-        """The horizon and the runs of a scale, if it is there."""
+        """Take the horizon and the runs of a scale. None if the key is missing."""
         if key not in self.content:
             return None
         table = _Table(self.path, f"{self.where}{key}.", self.take(key, dict))
@@ -244,7 +253,7 @@ class _Table:
         return scale
 
     def done(self, *expected: str | Sequence[str]) -> None:
-        """Nothing may be left."""
+        """Raise a ValueError if an unknown key is left."""
         for key in self.content:
             known = ", ".join(
                 word for words in expected for word in (words.split() if isinstance(words, str) else words)
@@ -253,15 +262,15 @@ class _Table:
 
 
 def load_spec(path: str | PathLike[str]) -> Spec:
-    """Read a spec. A mistake is a ValueError that names the file and the key.
+    """Read a spec file. Invalid content raises a ValueError that names the file and the key.
 
-    In short, `problems`, `bandits`, `horizon` and `runs`; for more, tables `[[part]]` with a sweep, and scales.
+    The shortest spec has the keys `problems`, `bandits`, `horizon` and `runs`. docs/reproduction.md explains all keys.
     """
     path = Path(path)
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path}: not TOML: {error}") from error
+        raise ValueError(f"{path}: invalid TOML: {error}") from error
     table = _Table(path, "", content)
     name = table.take("name", str, path.stem)
     regret = table.take("regret", str, "average")
@@ -331,29 +340,32 @@ def _figure(table: _Table) -> Figure:
 
 
 def _check(spec: Spec) -> None:
-    """What no single table can know."""
+    """Checks that need more than one table."""
     if not spec.parts:
-        raise ValueError(f"{spec.path}: nothing to play: neither problems nor part is there")
+        raise ValueError(f"{spec.path}: no problems; add problems = [...] or a [[part]]")
     for part in spec.parts:
         if not part.bandits:
-            raise ValueError(f"{spec.path}: part {part.name!r} has no bandits")
+            raise ValueError(f"{spec.path}: part {part.name!r} has no bandits; add bandits = [...]")
         used = set(_PLACE.findall(" ".join([part.problem, *part.bandits, part.delay or ""])))
         for option in part.sweep.keys() - used:
-            raise ValueError(f"{spec.path}: part {part.name!r} sweeps {option}, which nothing in it leaves open")
+            raise ValueError(
+                f"{spec.path}: part {part.name!r} sweeps {option}, but its problem, bandits and delay do not contain "
+                f"{{{option}}}"
+            )
     names = [part.name for part in spec.parts]
     for name in names:
         if names.count(name) > 1:
-            raise ValueError(f"{spec.path}: {names.count(name)} parts are called {name!r}")
+            raise ValueError(f"{spec.path}: {names.count(name)} parts have the name {name!r}; names must be unique")
     for figure in spec.figures:
         swept = next((part.sweep for part in spec.parts if part.name == figure.part), None)
         if swept is None or figure.across not in swept:
             raise ValueError(
-                f"{spec.path}: figure {figure.name!r}: no part {figure.part!r} that sweeps {figure.across}"
+                f"{spec.path}: figure {figure.name!r}: found no part {figure.part!r} that sweeps {figure.across}"
             )
 
 
 def paper_specs() -> dict[str, Spec]:
-    """The paper's experiments, by name.
+    """The specs of the paper's experiments, by name.
 
     >>> list(paper_specs())
     ['rq1', 'rq2', 'rq3', 'rq4', 'rq5', 'rq6', 'rq7', 'theory']
@@ -362,7 +374,7 @@ def paper_specs() -> dict[str, Spec]:
 
 
 def certified_specs() -> dict[str, Spec]:
-    """The experiments on certified bandits, by name.
+    """The specs of the experiments on certified bandits, by name.
 
     >>> [name.removeprefix("certified-") for name in certified_specs()]
     ['delay', 'growth', 'matrices', 'regret', 'ties', 'validity']

@@ -1,4 +1,4 @@
-"""Store of finished runs: one small file each, written whole or not at all."""
+"""Store of finished runs: one small file per run, written atomically."""
 
 import hashlib
 import json
@@ -19,24 +19,24 @@ _SCHEMA = 2
 class Store:
     """Finished runs by key, in `folder/runs/<key>.json`.
 
-    A file appears under its name only when it is complete, so that a process may die at any moment and several may
-    share a folder: at worst they compute the same run twice, and it is the same run. A file that was damaged later
-    does not fit its checksum and counts as missing.
+    A file appears under its name only when it is complete. So you may kill a process at any time, and several processes
+    may share a folder: at worst, they compute the same run twice, with the same result. Each file has a checksum. A
+    damaged file counts as missing.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def prepare(self) -> None:
-        """Make the folder, so that an impossible one is found out before the work."""
+        """Create the folder, so that an invalid path fails before anything is computed."""
         (self.folder / "runs").mkdir(parents=True, exist_ok=True)
 
     def path(self, unit: Unit) -> Path:
-        """Where a unit's run is, or will be."""
+        """The path of the run of a unit."""
         return self.folder / "runs" / f"{unit.key}.json"
 
     def read(self, unit: Unit) -> Run | None:
-        """The run of a unit; None if it is missing or damaged."""
+        """Read the run of a unit. None if it is missing or damaged."""
         try:
             stored = json.loads(self.path(unit).read_bytes())
             record = stored["record"]
@@ -56,8 +56,8 @@ class Store:
         )
 
     def write(self, unit: Unit, run: Run) -> None:
-        """Keep a run. Without fsync: what a power cut spoils is found out by its checksum and computed again."""
-        content = {name: value for name, value in vars(run).items() if name != "checkpoints"}  # the unit has them
+        """Store a run. There is no fsync: a file that a power cut damages fails its checksum and is computed again."""
+        content = {name: value for name, value in vars(run).items() if name != "checkpoints"}  # stored in the unit
         measures = {name: values.tolist() for name, values in run.measures.items()}
         record = {"unit": unit.content, "run": content | {"regret": run.regret.tolist(), "measures": measures}}
         write_whole(
@@ -67,7 +67,7 @@ class Store:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file in one step: a reader, or a crash, sees the old content or the new one and nothing between."""
+    """Write a file atomically: readers see either the old or the new content, even after a crash."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:

@@ -1,4 +1,4 @@
-"""Run specs: one plan of all their runs, and a `Study` of results for each spec."""
+"""Run specs: plan all runs together, and return a `Study` with the results of each spec."""
 
 import platform
 import subprocess
@@ -31,7 +31,7 @@ Watch = Callable[[Progress], object]
 
 
 class Execute(Protocol):
-    """What computes units: `execute`, or that with an engine of one's choice."""
+    """A function that computes units: `execute`, or `execute` with another engine."""
 
     def __call__(
         self, units: Sequence[Unit], store: Store, *, jobs: int = 1, watch: Watch | None = None
@@ -40,7 +40,7 @@ class Execute(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """A spec at a scale, and what came of it: `results` and `measured`, by the name of the part."""
+    """A spec at a scale, with its `results` and `measured`, both by name of the part."""
 
     spec: Spec
     scale: str
@@ -49,7 +49,7 @@ class Study:
     measured: Mapping[str, Measured]
 
     def records(self) -> list[dict[str, object]]:
-        """A row for every bandit, run and checkpoint."""
+        """One row per bandit, run and checkpoint."""
         rows: list[dict[str, object]] = []
         for name, measured in self.measured.items():
             for series in measured.series.values():
@@ -70,16 +70,16 @@ class Study:
     def frame(self) -> "pandas.DataFrame":
         """The records as a data frame. Needs pandas."""
         try:
-            import pandas  # noqa: PLC0415 - not of the core
+            import pandas  # noqa: PLC0415 - optional dependency
         except ImportError as error:
-            raise RuntimeError("no data frame without pandas: pip install 'rankduel[frame]'") from error
+            raise RuntimeError("a data frame needs pandas: pip install 'rankduel[frame]'") from error
         return pandas.DataFrame(self.records())
 
 
 def plan_all(
     specs: Sequence[Spec], *, scale: str | None = None, data: Path | None = None, seed: int = 0
 ) -> list[tuple[Spec, list[PlannedExperiment]]]:
-    """The experiments of all specs, checked; nothing is computed yet."""
+    """Plan and check the experiments of all specs, without computing anything."""
     sources = Sources(data_folder(data))
     return [(spec, spec.experiments(scale, sources, seed)) for spec in specs]
 
@@ -95,9 +95,10 @@ def run(
     watch: Watch | None = None,
     compute: Execute = execute,
 ) -> Study:
-    """Compute what is missing of a spec, or of the file of one; finished runs are kept in `out`.
+    """Run a spec, or a spec file: compute the missing runs and store them in `out`.
 
-    `scale` is one of the spec's; by default its own `horizon` and `runs`. `data` is the folder of the paper's matrices.
+    `scale` is a scale of the spec. The default is its own `horizon` and `runs`. `data` is the folder with the matrices
+    of the paper.
 
     >>> import tempfile
     >>> from rankduel.lab.specs import PAPER
@@ -127,11 +128,11 @@ def run_all(
     watch: Watch | None = None,
     compute: Execute = execute,
 ) -> list[Study]:
-    """Compute what is missing of several specs, as one plan; a run that two of them share is computed once."""
+    """Run several specs as one plan. A run that two specs share is computed once."""
     store = Store(out)
     store.prepare()
     units = [unit for _, experiments in planned for each in experiments for unit in each.experiment.units]
-    units.sort(key=lambda unit: unit.index)  # one run of everything first: then the time left is known
+    units.sort(key=lambda unit: unit.index)  # one run of each kind first, to estimate the time left
     began = time.perf_counter()
     runs = {unit.key: run for unit, run in zip(units, compute(units, store, jobs=jobs, watch=watch), strict=True)}
     provenance = _provenance() | {"seconds": round(time.perf_counter() - began, 1), "jobs": jobs}
@@ -151,7 +152,7 @@ def run_all(
 
 
 def _provenance() -> dict[str, Any]:
-    """What made the numbers, and where."""
+    """The commit and the machine that produced the numbers."""
     return {
         "commit": _commit(),
         "machine": {
@@ -164,7 +165,7 @@ def _provenance() -> dict[str, Any]:
 
 
 def _commit() -> str | None:
-    """Of the sources, where they are a checkout; with a + if they were changed since."""
+    """The Git commit of the sources, with a + if they have changes. None outside a checkout."""
     folder = Path(rankduel.__file__).parent
     try:
         told = subprocess.run(

@@ -24,7 +24,7 @@ _LATEX = {char: f"\\{char}" for char in "&%$#_{}"} | {
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of text below a head.
+    """A table of strings.
 
     >>> print(Table("Regret", ("bandit", "regret"), [("MergeDTS", "16,349")]).markdown)
     | bandit | regret |
@@ -39,7 +39,7 @@ class Table:
 
     @property
     def markdown(self) -> str:
-        """With | in cells escaped."""
+        """The table as Markdown. A | in a cell is escaped."""
         lines = [self.head, ["---"] * len(self.head), *self.rows]
         text = [" | ".join(cell.replace("|", r"\|") for cell in line) for line in lines]
         text[1] = text[1].replace(" ", "")
@@ -47,20 +47,20 @@ class Table:
 
     @property
     def text(self) -> str:
-        """In columns, as a terminal shows it."""
+        """The table as aligned plain text, for terminals."""
         widths = [max(map(len, column)) for column in zip(*self.lines, strict=True)]
         return "".join("  ".join(map(str.ljust, line, widths)).rstrip() + "\n" for line in self.lines)
 
     @property
     def csv(self) -> str:
-        """As spreadsheets read it."""
+        """The table as CSV."""
         text = io.StringIO()
         csv.writer(text, lineterminator="\n").writerows([self.head, *self.rows])
         return text.getvalue()
 
     @property
     def latex(self) -> str:
-        """For the booktabs package."""
+        """The table as LaTeX, for the package booktabs."""
         columns = "l" + "r" * (len(self.head) - 1)
         lines = [" & ".join("".join(_LATEX.get(char, char) for char in cell) for cell in line) for line in self.lines]
         head, *rows = (f"{line} \\\\\n" for line in lines)
@@ -69,7 +69,7 @@ class Table:
 
     @property
     def html(self) -> str:
-        """A table that scrolls within itself where the screen is narrow."""
+        """The table as HTML. It scrolls horizontally on narrow screens."""
         head = "".join(f"<th scope=col>{html.escape(cell)}</th>" for cell in self.head)
         rows = "".join(f"<tr>{''.join(map(_cell, row))}</tr>\n" for row in self.rows)
         caption = f"<caption>{html.escape(self.title)}</caption>" if self.title else ""
@@ -79,7 +79,7 @@ class Table:
 
     @property
     def lines(self) -> list[Sequence[str]]:
-        """The head and the rows."""
+        """The heading and the rows."""
         return [self.head, *self.rows]
 
     def save(self, stem: Path) -> None:

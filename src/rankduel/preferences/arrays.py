@@ -9,7 +9,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def read_only(array: npt.ArrayLike) -> Floats:
-    """Its own C-contiguous float64 copy, locked.
+    """Return a read-only, C-contiguous float64 copy of an array.
 
     >>> read_only([1, 2])[0] = 3
     Traceback (most recent call last):

@@ -1,4 +1,4 @@
-"""A preference matrix on disk: npz, npy, csv or plain text, told apart by the suffix; any of them gzipped as well."""
+"""Read and write preference matrices: npz, npy, csv or plain text, by the suffix of the file, gzipped or not."""
 
 import csv
 import gzip
@@ -18,9 +18,9 @@ Names = tuple[str, ...]
 
 
 def load(path: Path) -> tuple[Floats, Names | None]:
-    """The numbers as they stand in the file, not yet validated, and the arms' names where the file has them."""
+    """Return the numbers of a file, not yet validated, and the names of the arms if the file has them."""
     if not path.exists():
-        raise FileNotFoundError(f"no such file: {path}")
+        raise FileNotFoundError(f"matrix file not found: {path}")
     try:
         content = gzip.decompress(path.read_bytes()) if _gzipped(path) else path.read_bytes()
         if _format(path) in (".npz", ".npy"):
@@ -28,11 +28,11 @@ def load(path: Path) -> tuple[Floats, Names | None]:
         text = content.decode("utf-8-sig")
         return _load_csv(text) if _format(path) == ".csv" else (_numbers(_words(text)), None)
     except (ValueError, EOFError, BadZipFile, gzip.BadGzipFile, zlib.error, csv.Error) as error:
-        raise ValueError(f"{path} cannot be read: {error}") from error
+        raise ValueError(f"cannot read {path}: {error}") from error
 
 
 def save(path: Path, probabilities: Floats, names: Names | None) -> None:
-    """Write the numbers to the last bit; npz and csv keep the names too, npy and text have no place for them."""
+    """Write the exact numbers. npz and csv files also keep the names of the arms, npy and text files do not."""
     content = io.BytesIO()
     if _format(path) == ".npz":
         arrays = {"P": probabilities} if names is None else {"P": probabilities, "names": np.array(names)}
@@ -70,7 +70,7 @@ def _load_numpy(content: bytes) -> tuple[Floats, Names | None]:
         return loaded, None
     with loaded:
         if "P" not in loaded:
-            raise ValueError(f"no array 'P' in it, only {', '.join(loaded.files) or 'nothing'}")
+            raise ValueError(f"the file has no array 'P', only {', '.join(loaded.files) or 'nothing'}")
         return loaded["P"], tuple(loaded["names"].astype(np.str_).tolist()) if "names" in loaded else None
 
 
@@ -83,7 +83,7 @@ def _words(text: str) -> Iterator[tuple[int, list[str]]]:
 def _load_csv(text: str) -> tuple[Floats, Names | None]:
     reader = csv.reader(io.StringIO(text, newline=""))
     rows = [(reader.line_num, row) for row in reader if row]
-    if rows and len(rows) == len(rows[0][1]) + 1:  # one row more than columns: the first holds the names
+    if rows and len(rows) == len(rows[0][1]) + 1:  # one row more than columns: the first row has the names
         return _numbers(rows[1:]), tuple(rows[0][1])
     return _numbers(rows), None
 
@@ -92,11 +92,11 @@ def _numbers(rows: Iterable[tuple[int, list[str]]]) -> Floats:
     array: list[list[float]] = []
     for number, row in rows:
         if array and len(row) != len(array[0]):
-            raise ValueError(f"line {number}: {len(row)} values, expected {len(array[0])} as above")
+            raise ValueError(f"line {number}: {len(row)} values, expected {len(array[0])} as in the first row")
         try:
             array.append([float(word) for word in row])
         except ValueError as error:
             raise ValueError(f"line {number}: {error}") from error
     if not array:
-        raise ValueError("it holds no numbers")
+        raise ValueError("the file has no numbers")
     return np.array(array)

@@ -15,11 +15,11 @@ _PAIRS_PER_BLOCK = 4_000_000  # 32 MB per array
 
 
 def oracle_bound(problem: Problem, delta: float = 0.01) -> float:
-    """The average regret that nobody saves who eliminates all arms but the winner on evidence of 1 / delta.
+    """Lower bound on the average regret of eliminating all arms but the winner by evidence of log(1 / delta).
 
-    An oracle that knows all p_ij lets each arm i meet the opponent who beats it at the lowest price: a duel with j
-    costs (gap_i + gap_j) / 2 and brings KL(p_ij, 1/2) of the log(1 / delta) that are needed against i. ValueError where
-    there is no Condorcet winner.
+    The oracle knows all p_ij. Each arm i meets the opponent j with the cheapest evidence. A duel costs
+    (gap_i + gap_j) / 2 and adds KL(p_ij, 1/2) to the evidence against i, which has to reach log(1 / delta). Raises a
+    ValueError if there is no Condorcet winner.
 
     >>> from rankduel.preferences.problems import cycle2, utilities
     >>> round(oracle_bound(cycle2(), 0.01)), round(oracle_bound(utilities(1_000_000), 0.05), -4)
@@ -32,7 +32,7 @@ def oracle_bound(problem: Problem, delta: float = 0.01) -> float:
 
 
 def _any(problem: PreferenceMatrix) -> Floats:
-    """The lowest price of evidence against each arm, per nat; some rows of the matrix at a time."""
+    """The lowest regret per unit of evidence against each arm, computed in blocks of rows."""
     gaps, K = problem.gaps, problem.n_arms
     prices, step = np.full(K, np.inf), max(1, _PAIRS_PER_BLOCK // K)
     for start in range(0, K, step):
@@ -45,14 +45,14 @@ def _any(problem: PreferenceMatrix) -> Floats:
 
 
 def _bradley_terry(problem: Utilities) -> Floats:
-    """The same in O(K): the winner is everybody's cheapest opponent, for it has no gap and beats each most clearly."""
+    """The same in O(K). The winner is the cheapest opponent: its gap is 0, and it beats each arm most clearly."""
     gaps = problem.gaps
     evidence = _evidence(0.5 - gaps)
     return np.asarray(np.divide(gaps / 2, evidence, out=np.full(gaps.shape, np.inf), where=evidence > 0))
 
 
 def _evidence(p: Floats) -> Floats:
-    """KL(p, 1/2), what a duel brings on average against an arm that wins it with probability p; 0 where p >= 1/2."""
+    """KL(p, 1/2): mean evidence of a duel against an arm that wins it with probability p. It is 0 if p >= 1/2."""
     p = np.minimum(p, 0.5)
-    won = np.log(np.where(p > 0, 2 * p, 1))  # 0 for the 0 log 0 of an arm that never wins
+    won = np.log(np.where(p > 0, 2 * p, 1))  # p = 0 gives 0 log 0 = 0
     return np.asarray(p * won + (1 - p) * np.log1p(1 - 2 * p))

@@ -1,4 +1,4 @@
-"""Problems by name: the paper's, textbook families, and a synthetic web search for demos and benchmarks."""
+"""Named problems: those of the paper, textbook families, and a synthetic web search."""
 
 import inspect
 from collections.abc import Callable
@@ -29,7 +29,7 @@ __all__ = [
 
 
 def cycle() -> PreferenceMatrix:
-    """The paper's Cycle: arm 0 beats all by a hair, the other 19 beat each other in circles with certainty.
+    """The paper's Cycle: arm 0 narrowly beats all others. The other 19 beat each other in cycles, with certainty.
 
     >>> cycle().borda_scores[:2].round(2).tolist()
     [10.19, 9.99]
@@ -38,7 +38,7 @@ def cycle() -> PreferenceMatrix:
 
 
 def cycle2() -> PreferenceMatrix:
-    """The paper's Cycle2: as Cycle, but the winner is clear and the circles are faint.
+    """The paper's Cycle2: like Cycle, but the winner is clear and the cycles are weak.
 
     >>> cycle2().borda_scores[:2].round(2).tolist()
     [11.9, 9.9]
@@ -49,7 +49,7 @@ def cycle2() -> PreferenceMatrix:
 def non_condorcet(matrix: PreferenceMatrix) -> PreferenceMatrix:
     """The paper's MSLR-non-Condorcet: every fourth ranker (3, 7, ..., 127) of the MSLR-Informational matrix.
 
-    Of the 135 rankers as published, 0-based ranker 109 is missing, so that later ones stand one place earlier.
+    The published matrix has 135 rankers: ranker 109 (counted from 0) is missing, so later rankers move down by one.
     """
     if matrix.n_arms not in (135, 136):
         raise ValueError(f"non_condorcet needs the MSLR-Informational matrix of 135 or 136 arms, got {matrix.n_arms}")
@@ -58,20 +58,20 @@ def non_condorcet(matrix: PreferenceMatrix) -> PreferenceMatrix:
 
 
 def two_winners(n_arms: int = 32, *, seed: int = 0) -> PreferenceMatrix:
-    """Like the paper's MSLR-non-Condorcet: no Condorcet winner, two Copeland winners that beat all others but one.
+    """Like the paper's MSLR-non-Condorcet: no Condorcet winner, and two Copeland winners that lose to one arm each.
 
-    The two best arms of a `web_search` are made so: the first beats the second by a hair and loses to a third, which
-    loses to two others; the second beats everybody else.
+    The two best arms of a `web_search` are changed: the first narrowly beats the second and loses to a third, which
+    loses to two others. The second beats all other arms.
 
     >>> len(two_winners().copeland_winners), two_winners().condorcet_winner
     (2, None)
     """
     _check_arms(n_arms)
     if n_arms < 5:
-        raise ValueError(f"two winners and a third that loses to two others need at least 5 arms, got {n_arms}")
+        raise ValueError(f"n_arms must be at least 5 for two_winners, got {n_arms}")
     P = web_search(n_arms, seed=seed).probabilities.copy()
     first, second, third, fourth = np.argsort(-P.sum(axis=1), kind="stable")[:4]
-    for arm in (first, second):  # clear of everybody, by at least a hundredth
+    for arm in (first, second):  # beats all others by at least 0.01
         P[arm] = np.maximum(P[arm], 0.51)
         P[:, arm] = 1 - P[arm]
         P[arm, arm] = 0.5
@@ -81,11 +81,11 @@ def two_winners(n_arms: int = 32, *, seed: int = 0) -> PreferenceMatrix:
 
 
 def web_search(n_arms: int = 136, *, clarity: float = 1.0, seed: int = 0) -> PreferenceMatrix:
-    """A synthetic twin of the paper's MSLR-Navigational: a long tail of bad rankers, near-duplicates, circles.
+    """Synthetic problem like the paper's MSLR-Navigational: a long tail of bad rankers, near-duplicates, and cycles.
 
-    Theirs / ours at 136 arms: mean |p - 1/2| .092 / .096, mean gap .105 / .101, smallest gap .0056 / .0096,
-    pairs closer than .005: 468 / 512, groups of duplicates 22 / 21, three-cycles 377 / 420. A `clarity` above 1 moves
-    all preferences away from 1/2, as users who make fewer mistakes do; below 1, towards it.
+    MSLR-Navigational / this problem with 136 arms: mean |p - 1/2| .092 / .096, mean gap .105 / .101, smallest gap
+    .0056 / .0096, pairs closer than .005: 468 / 512, groups of duplicates 22 / 21, 3-cycles 377 / 420. A `clarity`
+    above 1 moves all preferences away from 1/2, like users who make fewer mistakes. Below 1, it moves them towards 1/2.
 
     >>> web_search().condorcet_winner is not None
     True
@@ -95,17 +95,17 @@ def web_search(n_arms: int = 136, *, clarity: float = 1.0, seed: int = 0) -> Pre
     draw = generator(seed, "web_search")
     copies, bad = round(0.16 * n_arms), round(0.08 * n_arms)
     originals = n_arms - copies
-    # Quality: most rankers are decent, some lag behind, a tail is hopeless (in MSLR: constant features).
+    # Quality: most rankers are good, some are worse, and a tail is very bad (in MSLR: constant features).
     quality = -draw.gamma(1.6, 0.2, originals)
     quality[:bad] = -draw.uniform(1.3, 1.6, bad)
-    # Taste: what one ranker does well matters more against some opponents than others. Hence the circles.
+    # Style: the strengths of a ranker count more against some opponents than against others. This makes cycles.
     strength, weakness = 0.085 * draw.standard_normal((2, originals, 3))
     lead = clarity * (quality[:, None] - quality + strength @ weakness.T - weakness @ strength.T)
     which = draw.permutation(np.concatenate([np.arange(originals), draw.integers(0, originals, copies)]))
     P = _logistic(lead[np.ix_(which, which)])
-    noise = np.triu(draw.standard_normal((n_arms, n_arms)), 1)  # P was estimated from so many duels a pair:
+    noise = np.triu(draw.standard_normal((n_arms, n_arms)), 1)  # noise of an estimate from 414,620 duels per pair
     P += (noise - noise.T) * np.sqrt(P * (1 - P) / 414_620)
-    # The best arm is moved, against all others alike, until its closest rival is a given gap behind.
+    # Shift the best arm against all others by the same amount, so that its closest rival has the given gap.
     best, smallest_gap = P.sum(axis=1).argmax(), clarity * draw.uniform(0.006, 0.01)
     rivals = np.arange(n_arms) != best
     leads = np.log(P[best, rivals] / P[rivals, best])
@@ -115,7 +115,7 @@ def web_search(n_arms: int = 136, *, clarity: float = 1.0, seed: int = 0) -> Pre
 
 
 def bradley_terry(n_arms: int, *, spread: float = 1.0, winner: float | None = 0.55, seed: int = 0) -> PreferenceMatrix:
-    """The matrix of `utilities` with the same options: transitive, no circles.
+    """The matrix of `utilities` with the same options. It is transitive: there are no cycles.
 
     >>> bradley_terry(50, seed=3).three_cycles
     0
@@ -124,16 +124,16 @@ def bradley_terry(n_arms: int, *, spread: float = 1.0, winner: float | None = 0.
 
 
 def utilities(n_arms: int, *, spread: float = 1.0, winner: float | None = 0.55, seed: int = 0) -> Utilities:
-    """Utilities from a normal distribution of deviation `spread`, for up to a million arms.
+    """Utilities from a normal distribution with standard deviation `spread`, for up to a million arms.
 
-    The best arm is moved to where it beats the second best with probability `winner`; None leaves it where it is.
+    The best arm is moved so that it beats the second best with probability `winner`. None leaves it unchanged.
 
     >>> utilities(1_000_000).n_arms
     1000000
     """
     _check_arms(n_arms)
     if not spread > 0:
-        raise ValueError(f"spread must be > 0, got {spread!r}")
+        raise ValueError(f"spread must be above 0, got {spread!r}")
     u = spread * generator(seed, "utilities").standard_normal(n_arms)
     if winner is not None and n_arms > 1:
         _check_winner(winner)
@@ -145,14 +145,14 @@ def utilities(n_arms: int, *, spread: float = 1.0, winner: float | None = 0.55, 
 def twins(
     n_arms: int = 20, copies: int = 3, *, spread: float = 1.0, winner: float = 0.55, seed: int = 0
 ) -> PreferenceMatrix:
-    """The best arm of `bradley_terry` is there several times: the copies draw with each other and beat all others.
+    """Like `bradley_terry`, with several copies of the best arm, which tie with each other and beat all others.
 
     >>> twins().copeland_winners, twins().condorcet_winner
     ((0, 1, 2), None)
     """
     _check_arms(n_arms)
     if not 2 <= copies <= n_arms:
-        raise ValueError(f"copies must be from 2 to the {n_arms} arms, got {copies!r}")
+        raise ValueError(f"copies must be from 2 to n_arms = {n_arms}, got {copies!r}")
     u = np.sort(utilities(n_arms - copies + 1, spread=spread, winner=winner, seed=seed).utilities)[::-1]
     return Utilities(np.repeat(u, [copies, *[1] * (n_arms - copies)])).matrix()
 
@@ -160,10 +160,10 @@ def twins(
 def uninformative(
     n_arms: int = 700, share: float = 181 / 700, *, clarity: float = 1.0, seed: int = 0
 ) -> PreferenceMatrix:
-    """Like the paper's Yahoo: a `share` of the rankers is useless, beats nobody and draws with its like.
+    """Like the paper's Yahoo: a `share` of the rankers is useless. They tie with each other and lose to all others.
 
-    The informative ones are Bradley-Terry and beat the useless ones with .6 (the worst) to .85 (the best). `clarity`
-    as for `web_search`.
+    The other rankers follow a Bradley-Terry model. They beat the useless ones with probability .6 (the worst) to .85
+    (the best). `clarity` is the same as for `web_search`.
 
     >>> max(len(group) for group in uninformative(70).duplicates())
     18
@@ -171,7 +171,7 @@ def uninformative(
     _check_arms(n_arms)
     useless = round(n_arms * share)
     if not 0 <= useless < n_arms:
-        raise ValueError(f"share must leave at least one informative arm of {n_arms}, got {share!r}")
+        raise ValueError(f"share must leave at least one informative arm among {n_arms}, got {share!r}")
     _check_clarity(clarity)
     informative = utilities(n_arms - useless, spread=0.4 * clarity, winner=0.5 + 0.05 * clarity, seed=seed)
     P = np.full((n_arms, n_arms), 0.5)
@@ -182,9 +182,9 @@ def uninformative(
 
 
 def random_tournament(n_arms: int, *, winner: float | None = 0.55, seed: int = 0) -> PreferenceMatrix:
-    """No structure at all: every p_ij is uniform, but one arm beats each other one with probability `winner`.
+    """Random preferences: each p_ij is uniform, except that one arm beats all others with probability `winner`.
 
-    With `winner=None` there is no such arm, and hardly ever a Condorcet winner.
+    With `winner=None` there is no such arm, and almost never a Condorcet winner.
 
     >>> round(random_tournament(10).smallest_gap, 6)
     0.05
@@ -218,23 +218,23 @@ PROBLEMS: dict[str, Callable[..., Problem]] = {
 
 
 def named(spec: str) -> Problem:
-    """The problem that a user typed, on the command line or in an experiment's file.
+    """Return a named problem, from a text on the command line or in a spec file.
 
     >>> named("bradley_terry(n_arms=100, seed=3)").n_arms
     100
     """
     name, options = parse(spec)
     if name not in PROBLEMS:
-        raise ValueError(f"unknown problem {name!r}; known are {', '.join(PROBLEMS)}")
+        raise ValueError(f"unknown problem {name!r}, expected one of {', '.join(PROBLEMS)}")
     try:
         return PROBLEMS[name](**options)
-    except TypeError as error:  # an option that it does not have, one that it needs, or a value of the wrong type
+    except TypeError as error:  # an unknown option, a missing option, or a value of the wrong type
         known = ", ".join(inspect.signature(PROBLEMS[name]).parameters) or "none"
         raise ValueError(f"{spec}: {error}; options of {name}: {known}") from error
 
 
 def _round_table(winner: float, neighbour: float) -> PreferenceMatrix:
-    """Arm 0 beats 19 others, who sit in a circle: each beats the nine to its left, loses to the nine to its right."""
+    """Arm 0 beats all others. The other 19 form a circle: each beats the nine to its left and loses to the rest."""
     left = (np.arange(19) - np.arange(19)[:, None]) % 19
     P = np.full((20, 20), 0.5)
     P[0, 1:], P[1:, 0] = winner, 1 - winner
@@ -248,14 +248,14 @@ def _logistic(lead: Floats) -> Floats:
 
 def _check_arms(n_arms: int) -> None:
     if isinstance(n_arms, bool) or not isinstance(n_arms, int | np.integer) or n_arms < 1:
-        raise ValueError(f"n_arms must be an int >= 1, got {n_arms!r}")
+        raise ValueError(f"n_arms must be a whole number of at least 1, got {n_arms!r}")
 
 
 def _check_clarity(clarity: float) -> None:
     if not 0 < clarity <= 1.4:
-        raise ValueError(f"clarity must be in (0, 1.4], got {clarity!r}")
+        raise ValueError(f"clarity must be above 0 and at most 1.4, got {clarity!r}")
 
 
 def _check_winner(winner: float) -> None:
     if not 0.5 < winner < 1:
-        raise ValueError(f"winner must be in (0.5, 1), got {winner!r}")
+        raise ValueError(f"winner must be above 0.5 and below 1, got {winner!r}")

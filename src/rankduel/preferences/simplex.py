@@ -1,4 +1,4 @@
-"""The maximin strategy of a symmetric game, exact, by the simplex method on a dense condensed tableau."""
+"""Exact maximin strategy of a symmetric game, by the simplex method on a dense condensed tableau."""
 
 import numpy as np
 
@@ -6,15 +6,15 @@ from rankduel.preferences.arrays import Floats
 
 __all__ = ["maximin"]
 
-_ROUNDING_ERROR = 1e-10  # payoffs are scaled to [-1, 1], so anything smaller is rounding
-_MAX_STALLED_PIVOTS = 50  # without progress, before Bland's rule, which never cycles, takes over
+_ROUNDING_ERROR = 1e-10  # payoffs are scaled to [-1, 1]; smaller values count as 0
+_MAX_STALLED_PIVOTS = 50  # pivots without progress before Bland's rule, which never cycles, takes over
 
 
 def maximin(payoff: Floats) -> Floats:
-    """A mixed strategy x that loses to nobody: x @ payoff >= 0, for a payoff with payoff.T == -payoff.
+    """Return a mixed strategy x that no arm beats: x @ payoff >= 0, for a payoff with payoff.T == -payoff.
 
-    With B = payoff / max|payoff| + 2 > 0, a solution of "maximise sum(y) subject to B y <= 1, y >= 0" is, divided by
-    its sum, optimal for the column player; the game is symmetric, so it is optimal for the row player too.
+    Let B = payoff / max|payoff| + 2 > 0. A solution of "maximise sum(y) subject to B y <= 1, y >= 0", divided by its
+    sum, is optimal for the column player. The game is symmetric, so it is also optimal for the row player.
 
     >>> maximin(np.array([[0.0, 1.0, -1.0], [-1.0, 0.0, 1.0], [1.0, -1.0, 0.0]])).round(6).tolist()
     [0.333333, 0.333333, 0.333333]
@@ -22,7 +22,7 @@ def maximin(payoff: Floats) -> Floats:
     K = len(payoff)
     tableau = np.ones((K + 1, K + 1))
     tableau[:K, :K] = payoff / (np.abs(payoff).max() or 1.0) + 2.0
-    tableau[K] = -1.0  # reduced costs of the free variables; the corner is the objective
+    tableau[K] = -1.0  # reduced costs of the free variables; the last entry is the objective
     tableau[K, K] = 0.0
     free = np.arange(K)  # variables at zero, one per column: 0..K-1 are y, K..2K-1 the slacks
     basic = np.arange(K, 2 * K)  # variables of the current solution, one per row
@@ -44,7 +44,7 @@ def maximin(payoff: Floats) -> Floats:
         _pivot(tableau, row, column)
         basic[row], free[column] = free[column], basic[row]
         stalled = 0 if tableau[K, K] > before + 1e-12 else stalled + 1
-    raise ArithmeticError(f"no maximin strategy found for {K} arms: the simplex method does not settle")
+    raise ArithmeticError(f"found no maximin strategy for {K} arms: the simplex method did not converge")
 
 
 def _pivot(tableau: Floats, row: np.intp, column: np.intp) -> None:

@@ -1,4 +1,4 @@
-"""`Utilities`: a problem of up to a million arms, whose matrix would never fit into memory."""
+"""`Utilities`: a Bradley-Terry problem of up to a million arms, too many for a matrix in memory."""
 
 import hashlib
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from rankduel.preferences.matrix import PreferenceMatrix
 
 __all__ = ["Utilities"]
 
-_MAX_MATRIX_ARMS = 5_000  # 200 MB
+_MAX_MATRIX_ARMS = 5_000  # their matrix takes 200 MB
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -30,7 +30,7 @@ class Utilities:
     def __post_init__(self) -> None:
         utilities = read_only(self.utilities)
         if utilities.ndim != 1 or not utilities.size:
-            raise ValueError(f"utilities are a list of one number per arm, got shape {utilities.shape}")
+            raise ValueError(f"utilities must be one number per arm, got shape {utilities.shape}")
         for arm in np.flatnonzero(~np.isfinite(utilities))[:1].tolist():
             raise ValueError(f"the utility of arm {arm} is {utilities[arm]}, expected a finite number")
         object.__setattr__(self, "utilities", utilities)
@@ -41,36 +41,36 @@ class Utilities:
         return len(self.utilities)
 
     def probability(self, i: int, j: int) -> float:
-        """The chance that arm i beats arm j."""
+        """The probability that arm i beats arm j."""
         return 0.5 + 0.5 * float(np.tanh((self.utilities[i] - self.utilities[j]) / 2))
 
     def matrix(self) -> PreferenceMatrix:
-        """All the probabilities at once, for up to 5,000 arms."""
+        """Return the preference matrix, for up to 5,000 arms."""
         if self.n_arms > _MAX_MATRIX_ARMS:
-            raise ValueError(f"a matrix of {self.n_arms} arms is too large, expected at most {_MAX_MATRIX_ARMS}")
+            raise ValueError(f"a matrix of {self.n_arms:,} arms is too large, expected at most {_MAX_MATRIX_ARMS:,}")
         lead = self.utilities[:, None] - self.utilities
         return PreferenceMatrix(0.5 + 0.5 * np.tanh(lead / 2))
 
     @cached_property
     def fingerprint(self) -> str:
-        """The sha256 of the content."""
+        """The SHA-256 of the utilities."""
         digest = hashlib.sha256(repr(("Utilities", self.n_arms)).encode())
         digest.update(self.utilities.astype("<f8").tobytes())
         return digest.hexdigest()
 
     @cached_property
     def copeland_winners(self) -> tuple[int, ...]:
-        """The arms of the highest utility."""
+        """The arms with the highest utility."""
         return tuple(np.flatnonzero(self.utilities == self.utilities.max()).tolist())
 
     @property
     def condorcet_winner(self) -> int | None:
-        """The arm of the highest utility; None if several share it."""
+        """The arm with the highest utility. None if several share it."""
         return self.copeland_winners[0] if len(self.copeland_winners) == 1 else None
 
     @cached_property
     def copeland_scores(self) -> Floats:
-        """zeta_i: the share of the other arms that i beats. Arms of the same utility do not beat each other."""
+        """Copeland scores zeta_i: the share of the other arms that i beats. Arms with equal utilities tie."""
         beaten = np.searchsorted(np.sort(self.utilities), self.utilities, side="left")
         return read_only(beaten / max(self.n_arms - 1, 1))
 
@@ -79,13 +79,13 @@ class Utilities:
         """Delta_1i = p_1i - 1/2 for every arm i, where 1 is the Condorcet winner. ValueError if there is none."""
         if self.condorcet_winner is None:
             raise ValueError(
-                f"gaps need a Condorcet winner, and {len(self.copeland_winners)} arms share the best utility"
+                f"gaps need a Condorcet winner, but {len(self.copeland_winners)} arms share the highest utility"
             )
         return read_only(0.5 * np.tanh((self.utilities[self.condorcet_winner] - self.utilities) / 2))
 
     @cached_property
     def smallest_gap(self) -> float | None:
-        """The Condorcet winner's lead over its closest rival; None without a winner or a rival."""
+        """The gap of the Condorcet winner to its closest rival. None without a winner or a rival."""
         if self.condorcet_winner is None or self.n_arms == 1:
             return None
         return float(np.delete(self.gaps, self.condorcet_winner).min())
@@ -100,5 +100,5 @@ class Utilities:
     def __hash__(self) -> int:
         return hash(self.fingerprint)
 
-    def __reduce__(self) -> tuple[object, ...]:  # a pickled array forgets that it is read-only
+    def __reduce__(self) -> tuple[object, ...]:  # pickling does not keep arrays read-only
         return Utilities, (self.utilities,)

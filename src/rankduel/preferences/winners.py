@@ -1,4 +1,4 @@
-"""Who is best, in each sense of the literature, and what makes a problem hard. `P[i, j]`: the chance that i beats j."""
+"""Winners in the senses of the literature, cycles and duplicates. `P[i, j]` is the probability that i beats j."""
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ __all__ = [
 
 
 def condorcet_winner(P: Floats) -> int | None:
-    """The arm that beats every other one (p > 1/2), if there is one.
+    """The Condorcet winner: the arm that beats all others (p > 1/2). None if there is none.
 
     >>> condorcet_winner(np.array([[0.5, 0.4], [0.6, 0.5]]))
     1
@@ -28,31 +28,31 @@ def condorcet_winner(P: Floats) -> int | None:
 
 
 def copeland_scores(P: Floats) -> Floats:
-    """zeta_i: the share of the other arms that i beats. A tie is no win."""
+    """Copeland scores zeta_i: the share of the other arms that i beats. A tie is not a win."""
     return _wins(P) / max(len(P) - 1, 1)
 
 
 def copeland_winners(P: Floats) -> tuple[int, ...]:
-    """The arms that beat the largest number of others: at least one, often several."""
+    """The Copeland winners: the arms that beat the most others. There may be several."""
     wins = _wins(P)
     return tuple(np.flatnonzero(wins == wins.max()).tolist())
 
 
 def borda_scores(P: Floats) -> Floats:
-    """The row sums, the arm's 1/2 against itself included, as the paper counts them."""
+    """Borda scores: the row sums, including 1/2 for the arm against itself, as in the paper."""
     return np.asarray(P.sum(axis=1))
 
 
 def von_neumann(P: Floats) -> Floats:
-    """A mixed strategy that no arm beats more than half the time: one-hot exactly when some arm is never beaten.
+    """The von Neumann winner: a random mix of arms that no arm beats. One arm alone exactly if some arm is never beaten.
 
-    Where several strategies qualify (duplicates, ties) it is one of them.
+    If there are several (duplicates, ties), this is one of them.
     """
     return maximin(P - 0.5)
 
 
 def three_cycles(P: Floats) -> int:
-    """How many triples of arms beat each other in a circle, each triple counted once.
+    """The number of 3-cycles: triples of arms that beat each other in a cycle. Each triple counts once.
 
     >>> three_cycles(np.array([[0.5, 0.9, 0.2], [0.1, 0.5, 0.7], [0.8, 0.3, 0.5]]))
     1
@@ -62,12 +62,12 @@ def three_cycles(P: Floats) -> int:
 
 
 def duplicates(P: Floats, tolerance: float) -> tuple[tuple[int, ...], ...]:
-    """Groups of arms that nothing tells apart: chains of pairs whose rows agree within the tolerance.
+    """Groups of indistinguishable arms: chains of pairs whose rows agree within the tolerance.
 
-    Rows i and j meet in columns i and j too, so that p_ij is within the tolerance of 1/2.
+    The rows also agree in columns i and j, so p_ij is within the tolerance of 1/2.
     """
     K = len(P)
-    group = np.arange(K)  # each arm's group is named by its lowest arm
+    group = np.arange(K)  # group of each arm, named after its lowest arm
     for arm in range(K):
         alike = np.abs(P - P[arm]).max(axis=1) <= tolerance
         joined = np.unique(group[alike])

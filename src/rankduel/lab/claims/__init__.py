@@ -1,6 +1,6 @@
-"""The claims of the paper's Sections 3 to 6, each judged by a function of the stored results and by nothing else.
+"""Claims of the paper's Sections 3 to 6. A function judges each claim, from the stored results alone.
 
-A file for each question, with the name of its spec in `lab/paper`.
+Each research question has a file here, with the name of its spec in `lab/paper`.
 """
 
 from collections.abc import Mapping
@@ -16,6 +16,6 @@ CLAIMS = tuple(claim for question in (rq1, rq2, rq3, rq4, rq5, rq6, rq7, theory)
 
 
 def judge(studied: Mapping[str, Mapping[str, Measured]]) -> dict[Claim, Verdict]:
-    """A verdict on every claim of the questions that were studied: {question: {part: measured}}."""
+    """Judge every claim of the questions that were run. `studied` is {question: {part: measured}}."""
     evidence = Evidence(studied)
     return {claim: claim.verdict(evidence) for claim in CLAIMS if claim.question in studied}

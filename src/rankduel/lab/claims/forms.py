@@ -1,4 +1,4 @@
-"""The forms that the paper's claims have: one bandit is below another, a ratio is in a range, all runs end in time."""
+"""Kinds of claims: one bandit has less regret than another, a ratio is in a range, all runs converge in time."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -27,7 +27,7 @@ DATASETS = {"mslr": "MSLR", "yahoo": "Yahoo", "istella": "ISTELLA"}
 
 
 def series_of(evidence: Evidence, question: str, stem: str, label: str) -> Series:
-    """A bandit that may be in a part of its own: the slow ones play fewer or shorter runs."""
+    """Find the runs of a bandit, in the part or in its companion parts: slow bandits have fewer or shorter runs."""
     for part, measured in evidence.questions.get(question, {}).items():
         if part in (stem, f"{stem}-dts", f"{stem}-sparring", f"{stem}-pairs") and label in measured.series:
             return evidence.series(question, part, label)
@@ -35,26 +35,26 @@ def series_of(evidence: Evidence, question: str, stem: str, label: str) -> Serie
 
 
 def until(series: Sequence[Series], least: float) -> float:
-    """The duels that all of them have played: enough, or not testable."""
+    """Return the number of duels that all bandits have played. NotTestable if it is less than `least`."""
     horizon = min(each.horizon for each in series)
     if horizon < least:
-        raise NotTestable(f"{horizon:,} duels were played, and this can be seen from {least:,.0f} on")
+        raise NotTestable(f"{horizon:,} duels were played, but this claim needs at least {least:,.0f}")
     return horizon
 
 
 def below(question: str, part: str, lower: str, higher: str, *, least: float) -> Judge:
-    """One bandit has less regret than another in the end."""
+    """Claim: one bandit has less final regret than another."""
 
     def judged(evidence: Evidence) -> Verdict:
         both = [series_of(evidence, question, part, label) for label in (lower, higher)]
         duels = until(both, least)
-        return ordered([(each.label, each.regret_at(duels)) for each in both], what=f" after {duels:,.0f} duels")
+        return ordered([(each.label, each.regret_at(duels)) for each in both], what=f"regret after {duels:,.0f} duels")
 
     return judged
 
 
 def best(question: str, part: str, others: Sequence[str], *, least: float) -> Judge:
-    """MergeDTS has less regret than each of the others."""
+    """Claim: MergeDTS has less regret than each of the others."""
 
     def judged(evidence: Evidence) -> Verdict:
         ours = series_of(evidence, question, part, "MergeDTS")
@@ -64,32 +64,33 @@ def best(question: str, part: str, others: Sequence[str], *, least: float) -> Ju
             try:
                 theirs = series_of(evidence, question, part, label)
             except NotTestable:
-                continue  # the paper left it out there too
+                continue  # the paper does not compare with it here
             duels = min(ours.horizon, theirs.horizon)
             states.append(
                 different(ours.regret_at(duels), theirs.regret_at(duels)) if duels >= least else "not testable here"
             )
             told.append(f"{apart(label, theirs.regret_at(duels))} after {duels:,.0f} duels")
         until([ours], min(least, 1e6))
-        why = f"some were played for less than {least:,.0f} duels" if "not testable here" in states else ""
-        return Verdict(all_of(states), f"{apart('MergeDTS', ours.regret_at(ours.horizon))}; {', '.join(told)}", why)
+        why = f"some bandits played fewer than {least:,.0f} duels" if "not testable here" in states else ""
+        mine = f"{apart('MergeDTS', ours.regret_at(ours.horizon))} after {ours.horizon:,} duels"
+        return Verdict(all_of(states), f"regret: {'; '.join([mine, *told])}", why)
 
     return judged
 
 
 def ratio(question: str, part: str, top: str, bottom: str, *, low: float, high: float, least: float) -> Judge:
-    """The ratio of two bandits' mean regrets is in a range."""
+    """Claim: the ratio of the mean regrets of two bandits is in a range."""
 
     def judged(evidence: Evidence) -> Verdict:
         both = [series_of(evidence, question, part, label) for label in (top, bottom)]
         duels = until(both, least)
-        return within(*(each.regret_at(duels) for each in both), low=low, high=high, what=f"{top} / {bottom}")
+        return within(*(each.regret_at(duels) for each in both), low=low, high=high, what=f"regret of {top} / {bottom}")
 
     return judged
 
 
 def within(top: Floats, bottom: Floats, *, low: float, high: float, what: str) -> Verdict:
-    """The ratio of two means is in a range; it is not if it lies outside by more than two of its standard errors."""
+    """Judge whether the ratio of two means is in a range. Outside, the margin is two standard errors of the ratio."""
     (over, over_error), (under, under_error) = mean(top), mean(bottom)
     quotient = over / under
     error = quotient * math.hypot(over_error / over, under_error / under)
@@ -103,22 +104,24 @@ def within(top: Floats, bottom: Floats, *, low: float, high: float, what: str) -
 
 
 def converges(question: str, part: str, labels: Sequence[str], duels: float) -> Judge:
-    """Every run ends with one arm in time."""
+    """Claim: every run converges to one arm within a number of duels."""
 
     def judged(evidence: Evidence) -> Verdict:
         series = [series_of(evidence, question, part, label) for label in labels]
         until(series, duels)
         late = [int(((each.converged_at < 0) | (each.converged_at > duels)).sum()) for each in series]
         told = [
-            f"{each.label} {each.runs - missing} of {each.runs} runs, the last after {_last(each)}"
+            f"{each.label} {each.runs - missing} of {each.runs} runs, the slowest after {_last(each)}"
             for each, missing in zip(series, late, strict=True)
         ]
-        return Verdict("holds" if not any(late) else "does not hold", f"within {duels:,.0f}: {'; '.join(told)}")
+        return Verdict(
+            "holds" if not any(late) else "does not hold", f"converged within {duels:,.0f} duels: {'; '.join(told)}"
+        )
 
     return judged
 
 
 def _last(series: Series) -> str:
-    """The latest end of a run."""
+    """The duel at which the slowest run converged."""
     over = bool((series.converged_at >= 0).all())
     return figure(float(series.converged_at.max())) if over else f"more than {figure(series.horizon)}"

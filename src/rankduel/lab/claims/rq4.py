@@ -1,4 +1,4 @@
-"""Is the winner found where the others beat each other in circles? Section 6.4."""
+"""Claims on problems with cycles. Section 6.4."""
 
 import math
 
@@ -16,13 +16,13 @@ def _much_better_with_clear_winner(evidence: Evidence) -> Verdict:
         sparring, ours = (evidence.series("rq4", part, label) for label in ("SelfSparring", "MergeDTS"))
         duels = until([sparring, ours], 1e6)
         ratios.append((part, sparring.regret_at(duels) / ours.regret_at(duels).mean()))
-    return ordered(ratios, what=" (Self-Sparring / MergeDTS)")
+    return ordered(ratios, what="regret of SelfSparring / mean regret of MergeDTS")
 
 
 CLAIMS = (
     Claim(
         "rq4-sparring",
-        "On Cycle, Self-Sparring's regret is an order of magnitude above MergeDTS's",
+        "On Cycle, the regret of SelfSparring is an order of magnitude above the regret of MergeDTS",
         WHERE,
         ratio("rq4", "cycle", "SelfSparring", "MergeDTS", low=5, high=math.inf, least=1e7),
     ),
@@ -37,19 +37,19 @@ CLAIMS = (
     ),
     Claim(
         "rq4-slightly",
-        "On Cycle, MergeRUCB's lead over MergeDTS is small",
+        "On Cycle, the lead of MergeRUCB over MergeDTS is small",
         WHERE,
         ratio("rq4", "cycle", "MergeRUCB", "MergeDTS", low=0.8, high=1.0, least=1e6),
     ),
     Claim(
         "rq4-only",
-        "On Cycle, no other baseline outperforms MergeDTS",
+        "On Cycle, no baseline except RMED1 and MergeRUCB outperforms MergeDTS",
         WHERE,
         best("rq4", "cycle", ("SelfSparring", "DTS", "REX3"), least=1e7),
     ),
     Claim(
         "rq4-clear",
-        "Self-Sparring does well where Borda scores differ: beside MergeDTS, better on Cycle2 than on Cycle",
+        "SelfSparring does well if Borda scores differ: relative to MergeDTS, it is better on Cycle2 than on Cycle",
         WHERE,
         _much_better_with_clear_winner,
     ),
@@ -62,7 +62,7 @@ CLAIMS = (
     *(
         Claim(
             f"rq4-converges-{part}",
-            f"On {name}, MergeDTS and MergeRUCB converge within a million steps",
+            f"On {name}, MergeDTS and MergeRUCB converge within a million duels",
             "Section 6.4",
             converges("rq4", part, ["MergeDTS", "MergeRUCB"], 1e6),
         )

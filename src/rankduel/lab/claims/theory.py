@@ -1,4 +1,4 @@
-"""The bound of Theorem 1, and the regret measured. Section 4.2."""
+"""Claims on the bound of Theorem 1 and the measured regret. Section 4.2."""
 
 import math
 
@@ -13,7 +13,7 @@ THEORETICAL = "MergeDTS.theoretical"
 
 
 def theorem(measured: Measured, series: Series) -> float | None:
-    """The bound of Theorem 1: 8 alpha M K ln(T + C) / Delta_min^2; None where Delta_min is not known."""
+    """The bound of Theorem 1: 8 alpha M K ln(T + C) / Delta_min^2. None if Delta_min is not known."""
     gap = measured.facts["smallest_difference"]
     if not gap:
         return None
@@ -30,7 +30,7 @@ def _bounded(evidence: Evidence) -> Verdict:
         assert bound is not None
         worst = float(series.regret[:, -1].max())
         kept &= worst < bound
-        told.append(f"{part}: at most {figure(worst)}, bound {bound:.2g}")
+        told.append(f"{part}: largest regret {figure(worst)}, bound {bound:.2g}")
     return Verdict("holds" if kept else "does not hold", "; ".join(told))
 
 
@@ -41,7 +41,7 @@ def _winner_kept(evidence: Evidence) -> Verdict:
         until([series], 1e6)
         lost += measured.lost(series) or 0
         told.append(f"{part}: {measured.lost(series)} of {series.runs}")
-    return Verdict("holds" if lost == 0 else "does not hold", f"winner eliminated: {', '.join(told)}")
+    return Verdict("holds" if lost == 0 else "does not hold", f"runs that eliminated the winner: {', '.join(told)}")
 
 
 def _linear(evidence: Evidence) -> Verdict:
@@ -50,27 +50,33 @@ def _linear(evidence: Evidence) -> Verdict:
     (low, low_error), (high, high_error) = mean(few.regret[:, -1]), mean(many.regret[:, -1])
     exponent = math.log(high / low) / math.log(8)
     error = math.hypot(low_error / low, high_error / high) / math.log(8)
-    measured = f"from {figure(low)} at K = 32 to {figure(high)} at 256: K^{exponent:.2f} ± {error:.2f}"
+    measured = f"regret {figure(low)} at K = 32 and {figure(high)} at K = 256: K^{exponent:.2f} ± {error:.2f}"
     if exponent <= 1.15:
-        return Verdict("holds", measured, "linear or slower: an exponent of at most 1.15")
+        return Verdict("holds", measured, "an exponent of at most 1.15 counts as linear")
     return Verdict("not decided here" if exponent - 1.15 <= 2 * error else "does not hold", measured)
 
 
 def _tuned(evidence: Evidence) -> Verdict:
     both = [evidence.series("theory", "mslr", label) for label in ("MergeDTS", THEORETICAL)]
     duels = until(both, 1e6)
-    return ordered([(each.label, each.regret_at(duels)) for each in both])
+    return ordered([(each.label, each.regret_at(duels)) for each in both], what=f"regret after {duels:,.0f} duels")
 
 
 CLAIMS = (
     Claim(
         "theory-bound",
-        "With the theorem's parameters, regret stays below its bound",
+        "With the parameters of the theorem, the regret of MergeDTS stays below the bound",
         WHERE,
         _bounded,
         any_data=True,
     ),
-    Claim("theory-winner", "... and the winner is never eliminated", WHERE, _winner_kept, any_data=True),
-    Claim("theory-linear", "Regret grows linearly with K", WHERE, _linear),
-    Claim("theory-tuned", "Tuned parameters cost less regret than the theorem's (MSLR)", "Section 6.7", _tuned),
+    Claim(
+        "theory-winner",
+        "With the parameters of the theorem, MergeDTS never eliminates the winner",
+        WHERE,
+        _winner_kept,
+        any_data=True,
+    ),
+    Claim("theory-linear", "With the parameters of the theorem, regret grows linearly with K", WHERE, _linear),
+    Claim("theory-tuned", "Tuned parameters have less regret than the theorem's (MSLR)", "Section 6.7", _tuned),
 )
