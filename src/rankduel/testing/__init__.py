@@ -1,4 +1,4 @@
-"""The conformance suite: is a bandit of yours what `ask`, `tell`, snapshots and simulations expect of every bandit?
+"""Conformance suite: check that your own bandit works with `ask`, `tell`, snapshots and simulations.
 
 >>> import rankduel as rd
 >>> from rankduel.testing import check_bandit
@@ -10,9 +10,9 @@ In pytest, one test per check:
     def test_my_bandit(check):
         check(MyBandit)
 
-A check takes a factory, `factory(n_arms, seed=seed) -> Bandit`: a class, or a function that fills in parameters. It
-raises AssertionError and says what went wrong. Some checks are statistical: with fixed seeds, and a false-alarm rate
-of at most 1e-6 for a bandit that is right. A bandit that is meant to break a rule leaves it out by name:
+A check takes a factory, `factory(n_arms, seed=seed) -> Bandit`: a class, or a function that sets parameters. If the
+bandit fails, the check raises AssertionError with the reason. Some checks are statistical. They use fixed seeds, and a
+correct bandit fails each with probability at most 1e-6. If your bandit breaks a rule on purpose, skip its check:
 
 >>> check_bandit(rd.Uniform, skip=["beats_uniform", "late_tells_still_teach"])
 """

@@ -1,4 +1,4 @@
-"""Checks of `ask` and `tell`: legal arms, counters and errors."""
+"""Checks of `ask` and `tell`: valid arms, counters and errors."""
 
 import math
 from typing import Any, cast
@@ -22,82 +22,91 @@ OUTCOMES = tuple(Outcome)
 
 
 def legal_arms(factory: Factory) -> None:
-    """Every arm asked for exists, and is still in the race if all outcomes are in."""
+    """`ask` returns only arms that exist. If no duel is pending, it returns only arms that are alive."""
     for n_arms in (5, 17, 40):
         bandit, coin = factory(n_arms, seed=1), Coin(ladder(n_arms), 1)
         for number in range(1, 401):
             alive = set(bandit.alive.tolist())
             duel = bandit.ask()
-            require(duel.number == number, f"ask number {number} is numbered {duel.number}")
+            require(duel.number == number, f"duel {number} must have number {number}, got {duel.number}")
             for arm in (duel.first, duel.second):
-                require(type(arm) is int, f"an arm is an int, got {arm!r}")
-                require(0 <= arm < n_arms, f"asked for arm {arm} of {n_arms}")
-                require(arm in alive, f"asked for arm {arm}, which is no longer alive")
+                require(type(arm) is int, f"an arm must be an int, got {arm!r}")
+                require(0 <= arm < n_arms, f"ask() returned arm {arm}, expected 0 to {n_arms - 1}")
+                require(arm in alive, f"ask() returned arm {arm}, which was eliminated")
             bandit.tell(duel, coin(duel))
 
 
 def few_arms(factory: Factory) -> None:
-    """One, two or three arms are a problem like any other."""
+    """The bandit also works with one, two or three arms."""
     for n_arms in (1, 2, 3):
         bandit, coin = factory(n_arms, seed=1), Coin(ladder(n_arms), 1)
-        require(bandit.n_arms == n_arms, f"made with {n_arms} arms, it has {bandit.n_arms}")
+        require(bandit.n_arms == n_arms, f"n_arms must be {n_arms}, got {bandit.n_arms}")
         trace = play(bandit, coin, 300)
         arms = {arm for duel in trace for arm in (duel.first, duel.second)}
-        require(arms <= set(range(n_arms)), f"of {n_arms} arms it asked for {sorted(arms)}")
-        require(len(arms) == n_arms, f"of {n_arms} arms it never asked for any but {sorted(arms)} in 300 duels")
+        require(arms <= set(range(n_arms)), f"with {n_arms} arms, ask() returned arms {sorted(arms)}")
+        require(len(arms) == n_arms, f"in 300 duels of {n_arms} arms, ask() returned only arms {sorted(arms)}")
         require_consistent(bandit, f"{n_arms} arms")
         if n_arms == 1:
-            require(bandit.winner == 0, f"with one arm there is a winner from the start, got {bandit.winner}")
+            require(bandit.winner == 0, f"winner of a single arm must be 0, got {bandit.winner}")
 
 
 def counters(factory: Factory) -> None:
-    """`asked`, `told` and `pending` say what was asked, told and forgotten."""
+    """`asked`, `told` and `pending` count asks, tells and forgotten duels."""
     bandit = factory(6, seed=2)
-    require((bandit.asked, bandit.told, bandit.pending) == (0, 0, []), "a new bandit has been asked or told something")
+    require(
+        (bandit.asked, bandit.told, bandit.pending) == (0, 0, []),
+        "asked, told and pending of a new bandit must be 0, 0 and []",
+    )
     duels = [bandit.ask() for _ in range(10)]
-    require(bandit.pending == duels, "pending duels are those asked for, oldest first")
+    require(bandit.pending == duels, "pending must list the duels that were asked for, oldest first")
     bandit.tell(duels[4], Outcome.FIRST)
     bandit.tell(duels[0], Outcome.TIE)
     bandit.forget(duels[7])
-    require((bandit.asked, bandit.told) == (10, 2), f"10 asks, 2 tells: it says {bandit.asked} and {bandit.told}")
-    require(bandit.pending == [duels[k] for k in (1, 2, 3, 5, 6, 8, 9)], "told and forgotten duels are not pending")
-    require(bandit.ask().number == 11, "numbers of duels count the asks from 1")
+    require(
+        (bandit.asked, bandit.told) == (10, 2),
+        f"after 10 asks and 2 tells, asked is {bandit.asked} and told is {bandit.told}",
+    )
+    require(bandit.pending == [duels[k] for k in (1, 2, 3, 5, 6, 8, 9)], "told and forgotten duels must not be pending")
+    require(bandit.ask().number == 11, "duel numbers must count the asks from 1, forgotten duels included")
 
 
 def alive_champion_winner(factory: Factory) -> None:
-    """`alive` only shrinks, the `champion` is one of them, and the last one is the `winner`."""
+    """`alive` never grows, the `champion` is alive, and the last arm alive is the `winner`."""
     for n_arms in (2, 8, 20):
         bandit, coin = factory(n_arms, seed=3), Coin(ladder(n_arms), 3)
         before = set(range(n_arms))
         for _ in range(40):
             require_consistent(bandit, f"{n_arms} arms, {bandit.told} told")
             alive = set(bandit.alive.tolist())
-            require(alive <= before, f"arms {sorted(alive - before)} have come back to life")
+            require(alive <= before, f"eliminated arms {sorted(alive - before)} are alive again")
             before = alive
             play(bandit, coin, 100)
 
 
 def require_consistent(bandit: Bandit, what: str) -> None:
-    """What the properties of a bandit say of each other holds."""
+    """The properties of the bandit are consistent with each other."""
     alive = bandit.alive.tolist()
-    require(alive, f"{what}: no arm is alive")
-    require(alive == sorted(set(alive)), f"{what}: alive is not in ascending order: {alive}")
-    require(alive[0] >= 0 and alive[-1] < bandit.n_arms, f"{what}: alive names arms that do not exist: {alive}")
-    require(bandit.n_alive == len(alive), f"{what}: n_alive is {bandit.n_alive}, alive {alive}")
+    require(alive, f"{what}: alive is empty")
+    require(alive == sorted(set(alive)), f"{what}: alive must be in ascending order, got {alive}")
+    require(
+        alive[0] >= 0 and alive[-1] < bandit.n_arms,
+        f"{what}: alive must be arms from 0 to {bandit.n_arms - 1}, got {alive}",
+    )
+    require(bandit.n_alive == len(alive), f"{what}: n_alive is {bandit.n_alive}, but alive is {alive}")
     champion, winner = bandit.champion, bandit.winner
     require(type(champion) is int, f"{what}: champion must be an int, got {champion!r}")
     require(champion in alive, f"{what}: champion {champion} is not alive")
     expected = alive[0] if len(alive) == 1 else None
-    require(winner == expected, f"{what}: winner is {winner!r}, expected {expected} with {len(alive)} alive")
+    require(winner == expected, f"{what}: winner must be {expected} with {len(alive)} arms alive, got {winner!r}")
 
 
 def ties_and_self_duels(factory: Factory) -> None:
-    """A `TIE` is an outcome, also of an arm with itself; ties alone knock nobody out."""
+    """A `TIE` is a valid outcome, also if both arms are the same. Ties alone eliminate no arm."""
     bandit = factory(6, seed=4)
     for _ in range(300):
         bandit.tell(bandit.ask(), Outcome.TIE)
-    require(bandit.told == 300, f"told 300 ties, it counts {bandit.told}")
-    require(bandit.n_alive == 6, f"ties alone left {bandit.n_alive} of 6 arms")
+    require(bandit.told == 300, f"told must be 300 after 300 ties, got {bandit.told}")
+    require(bandit.n_alive == 6, f"ties alone eliminated arms: {bandit.n_alive} of 6 are left")
     require_consistent(bandit, "after 300 ties")
     for n_arms, seed in ((1, 5), (2, 6), (4, 7)):
         bandit, coin, draws = factory(n_arms, seed=seed), Coin(ladder(n_arms), seed), generator(seed, "outcomes")
@@ -105,12 +114,12 @@ def ties_and_self_duels(factory: Factory) -> None:
             duel = bandit.ask()
             anything = duel.first == duel.second or draws.random() < 0.1
             bandit.tell(duel, OUTCOMES[draws.integers(3)] if anything else coin(duel))
-        require(bandit.told == 600, f"told 600 outcomes, it counts {bandit.told}")
+        require(bandit.told == 600, f"told must be 600 after 600 outcomes, got {bandit.told}")
         require_consistent(bandit, f"{n_arms} arms, with ties and self-duels")
 
 
 def wrong_duels(factory: Factory) -> None:
-    """A tell or forget of a duel that is not pending here raises `UnknownDuel`, and changes nothing."""
+    """`tell` and `forget` raise `UnknownDuel` for a duel that is not pending, and change nothing."""
     bandit, stranger, coin = factory(6, seed=8), factory(6, seed=9), Coin(ladder(6), 8)
     play(bandit, coin, 20)
     play(stranger, coin, 20)
@@ -134,7 +143,7 @@ def wrong_duels(factory: Factory) -> None:
     for nonsense in ((0, 1), None, pending.number):
         _refuses(bandit, cast(Duel, nonsense), (TypeError,), f"{nonsense!r} as a duel")
     bandit.tell(pending, Outcome.FIRST)
-    require(bandit.pending == [], "after the errors the pending duel could still be told, and is not pending any more")
+    require(bandit.pending == [], "the pending duel must accept its outcome after the errors, and then not be pending")
 
 
 def _refuses(bandit: Bandit, duel: Duel, errors: tuple[type[Exception], ...], what: str) -> None:
@@ -146,7 +155,7 @@ def _refuses(bandit: Bandit, duel: Duel, errors: tuple[type[Exception], ...], wh
 
 
 def wrong_outcomes(factory: Factory) -> None:
-    """An outcome is an `Outcome`: never a bool, a number or a string. Anything else raises and changes nothing."""
+    """`tell` accepts only an `Outcome`. A bool, number or string raises an error and changes nothing."""
     bandit = factory(6, seed=10)
     play(bandit, Coin(ladder(6), 10), 20)
     duel = bandit.ask()
@@ -159,7 +168,7 @@ def wrong_outcomes(factory: Factory) -> None:
 
 
 def wrong_arguments(factory: Factory) -> None:
-    """`n_arms` is a whole number of at least 1, `seed` a non-negative int: anything else is refused."""
+    """The bandit rejects an `n_arms` that is not a whole number of at least 1, and an invalid `seed`."""
     anything = cast(Any, factory)
     for n_arms in (0, -1, 2.5, math.nan, True, None, "3"):
         require_error((ValueError, TypeError), f"n_arms={n_arms!r}", lambda: anything(n_arms, seed=1))  # noqa: B023
@@ -168,17 +177,23 @@ def wrong_arguments(factory: Factory) -> None:
 
 
 def repr_round_trips(factory: Factory) -> None:
-    """`eval(repr(bandit))` is the same bandit, before its first duel."""
+    """`eval(repr(bandit))` creates the same bandit, before its first duel."""
     for n_arms, seed in ((1, 0), (6, 11), (17, 2**100 + 1)):
         bandit = factory(n_arms, seed=seed)
-        require((bandit.n_arms, bandit.seed) == (n_arms, seed), f"{bandit!r} was made with {n_arms=}, {seed=}")
+        require(
+            (bandit.n_arms, bandit.seed) == (n_arms, seed),
+            f"n_arms and seed must be {n_arms} and {seed}, got {bandit.n_arms} and {bandit.seed}",
+        )
         try:
             again = eval(repr(bandit), {type(bandit).__name__: type(bandit), "Certified": Certified, "inf": math.inf})
         except Exception as error:
             raise AssertionError(f"eval({bandit!r}) raises {type(error).__name__}: {error}") from error
-        require(type(again) is type(bandit), f"eval({bandit!r}) is a {type(again).__name__}")
-        require(repr(again) == repr(bandit), f"{bandit!r} comes back as {again!r}")
-        require(again.parameters == bandit.parameters, f"{bandit.parameters} come back as {again.parameters}")
+        require(type(again) is type(bandit), f"eval({bandit!r}) returns a {type(again).__name__}")
+        require(repr(again) == repr(bandit), f"eval({bandit!r}) returns {again!r}")
+        require(
+            again.parameters == bandit.parameters,
+            f"eval(repr(bandit)) changes the parameters from {bandit.parameters} to {again.parameters}",
+        )
         require_same_state(state(bandit), state(again), f"eval({bandit!r})")
         play(bandit, Coin(ladder(n_arms), 1), 50)
         require(repr(bandit) == repr(again), f"playing changes the repr from {again!r} to {bandit!r}")

@@ -1,4 +1,4 @@
-"""Shared by all checks: an easy problem, a world in Python, and the state of a bandit as values to compare."""
+"""Shared code of all checks: an easy problem, outcomes in Python, and the state of a bandit for comparisons."""
 
 import io
 import json
@@ -31,19 +31,19 @@ Trace = list[Duel]
 
 
 class Factory(Protocol):
-    """Makes a bandit: a class does, and so does a function that fills in parameters."""
+    """Creates a bandit: a class, or a function that sets parameters."""
 
     def __call__(self, n_arms: int, /, *, seed: int) -> Bandit: ...
 
 
 def require(condition: object, message: str) -> None:
-    """As assert, but also under `python -O`."""
+    """Like `assert`, but also active under `python -O`."""
     if not condition:
         raise AssertionError(message)
 
 
 def require_error(errors: type[Exception] | tuple[type[Exception], ...], what: str, call: Callable[[], object]) -> None:
-    """The call must raise one of the errors, with a message."""
+    """Check that the call raises one of the errors, with a message."""
     names = " or ".join(error.__name__ for error in (errors if isinstance(errors, tuple) else (errors,)))
     try:
         call()
@@ -56,13 +56,13 @@ def require_error(errors: type[Exception] | tuple[type[Exception], ...], what: s
 
 
 def ladder(n_arms: int) -> PreferenceMatrix:
-    """An easy problem: arm 0 is the best, and each arm wins 3 : 1 against the next one."""
+    """Create an easy problem: arm 0 is the best, and each arm wins 3 : 1 against the next one."""
     rank = np.arange(n_arms)
     return PreferenceMatrix.from_array(1 / (1 + 3.0 ** (rank[:, None] - rank)))
 
 
 class Coin:
-    """The outcomes of a matrix, drawn from the same stream as `MatrixWorld` draws them."""
+    """Draws outcomes from a matrix, with the same random stream as `MatrixWorld`."""
 
     def __init__(self, problem: PreferenceMatrix, seed: int) -> None:
         self._chances = problem.probabilities
@@ -73,7 +73,7 @@ class Coin:
 
 
 def play(bandit: Bandit, coin: Callable[[Duel], Outcome], n_duels: int) -> Trace:
-    """Ask and tell so many times."""
+    """Ask and tell n_duels times."""
     trace = []
     for _ in range(n_duels):
         duel = bandit.ask()
@@ -83,29 +83,29 @@ def play(bandit: Bandit, coin: Callable[[Duel], Outcome], n_duels: int) -> Trace
 
 
 def arms_of(trace: Iterable[Duel]) -> list[tuple[int, int]]:
-    """Who met, without numbers and propensities."""
+    """The arms of each duel, without numbers and propensities."""
     return [(duel.first, duel.second) for duel in trace]
 
 
 def state(bandit: Bandit) -> dict[str, Any]:
-    """Everything that a snapshot keeps, by name."""
+    """All values of a snapshot, by name."""
     with np.load(io.BytesIO(bandit.snapshot()), allow_pickle=False) as file:
         arrays = dict(file)
     return {**json.loads(str(arrays.pop("header"))), **arrays}
 
 
 def require_same_state(one: dict[str, Any], other: dict[str, Any], what: str) -> None:
-    """The two states hold the same values."""
-    require(one.keys() == other.keys(), f"{what}: the state has {sorted(one)} and then {sorted(other)}")
+    """Check that two states have the same values."""
+    require(one.keys() == other.keys(), f"{what}: the states have different fields, {sorted(one)} and {sorted(other)}")
     different = [name for name in one if not _same(one[name], other[name])]
-    require(not different, f"{what}: the state differs in {', '.join(different)}")
+    require(not different, f"{what}: the states differ in {', '.join(different)}")
 
 
 def require_same_future(one: Bandit, other: Bandit, coin: Callable[[Duel], Outcome], what: str, n: int = 150) -> None:
-    """The two ask for the same duels if they are told the same, and end in the same state."""
+    """Check that two bandits return the same duels for the same outcomes, and end in the same state."""
     for step in range(1, n + 1):
         duel, twin = one.ask(), other.ask()
-        require(duel == twin, f"{what}: after {step} more asks they differ, {duel} and {twin}")
+        require(duel == twin, f"{what}: ask {step} after that returns {duel} and {twin}, expected the same duel")
         outcome = coin(duel)
         one.tell(duel, outcome)
         other.tell(twin, outcome)
@@ -114,7 +114,7 @@ def require_same_future(one: Bandit, other: Bandit, coin: Callable[[Duel], Outco
 
 
 def require_same_answers(one: Bandit, other: Bandit, what: str) -> None:
-    """The two say the same of who is in the race."""
+    """Check that two bandits have the same counters, arms alive, champion and winner."""
     for name in ("asked", "told", "pending", "n_alive", "alive", "champion", "winner"):
         here, there = getattr(one, name), getattr(other, name)
         require(_same(here, there), f"{what}: {name} is {here} and {there}")

@@ -1,4 +1,4 @@
-"""Checks of learning: less regret than uniform play on an easy problem, whatever the arms' numbers or delays."""
+"""Checks of learning: less regret than uniform play on an easy problem, for any labels and delays."""
 
 import numpy as np
 import numpy.typing as npt
@@ -13,11 +13,11 @@ from rankduel.testing.traces import play_late
 N_ARMS = 6
 DUELS = 4000
 RUNS = 5
-MAX_REGRET_SHARE = 0.7  # of the regret of uniform play; the slowest of ours, an EXP3, is at 0.33 +- 0.03 a run
+MAX_REGRET_SHARE = 0.7  # of the regret of uniform play. Our slowest bandit, an EXP3, has 0.33 +- 0.03 per run
 
 
 def beats_uniform(factory: Factory) -> None:
-    """Clearly less regret than uniform play, on an easy problem. Leave this out for a bandit that does not learn."""
+    """Regret on an easy problem is clearly lower than with uniform play. Skip this if your bandit does not learn."""
     problem = ladder(N_ARMS)
     total = sum(
         float(simulate(_bandit(factory, run), problem, horizon=DUELS, checkpoints=[DUELS], seed=run).regret[-1])
@@ -27,7 +27,7 @@ def beats_uniform(factory: Factory) -> None:
 
 
 def late_tells_still_teach(factory: Factory) -> None:
-    """As `beats_uniform`, with up to 50 duels in flight, told in random order, every tenth never."""
+    """Like `beats_uniform`, with up to 50 duels in flight. Outcomes arrive in random order, and one in ten never."""
     problem = ladder(N_ARMS)
     cost = regret(problem)
     total = 0.0
@@ -43,19 +43,23 @@ def _bandit(factory: Factory, run: int) -> Bandit:
 
 def _require_less_regret(total: float, problem: PreferenceMatrix, how: str) -> None:
     mean, uniform = total / RUNS, DUELS * float(problem.gaps.mean())
-    message = f"mean regret{how} is {mean:.0f} after {DUELS} duels of {N_ARMS} arms, that of uniform play {uniform:.0f}"
-    require(mean < MAX_REGRET_SHARE * uniform, f"{message}; expected less than {MAX_REGRET_SHARE:.0%} of it")
+    most = f"less than {MAX_REGRET_SHARE * uniform:.0f}, {MAX_REGRET_SHARE:.0%} of the regret of uniform play"
+    message = f"mean regret{how} after {DUELS} duels of {N_ARMS} arms must be {most}, got {mean:.0f}"
+    require(mean < MAX_REGRET_SHARE * uniform, message)
 
 
 def flipped(factory: Factory) -> None:
-    """The champion is the best arm, and the worst one if every duel ends the other way round."""
+    """The champion is the best arm. It is the worst arm if all outcomes are reversed."""
     problem = ladder(N_ARMS)
     for matrix, best, how in ((problem, 0, ""), (_flip(problem), N_ARMS - 1, " of the flipped matrix")):
         runs = [simulate(_bandit(factory, run), matrix, horizon=DUELS, seed=run) for run in range(RUNS)]
         champions = [run.champion for run in runs]
-        require(champions.count(best) > RUNS / 2, f"the best arm{how} is {best}, champions of {RUNS} runs: {champions}")
+        require(
+            champions.count(best) > RUNS / 2,
+            f"the champion{how} must be arm {best} in most of {RUNS} runs, got {champions}",
+        )
         winners = {run.winner for run in runs} - {None}
-        require(winners <= {best}, f"the best arm{how} is {best}, winners of {RUNS} runs: {winners}")
+        require(winners <= {best}, f"the winner{how} must be arm {best} in all of {RUNS} runs, got {winners}")
 
 
 def _flip(problem: PreferenceMatrix) -> PreferenceMatrix:
@@ -63,12 +67,12 @@ def _flip(problem: PreferenceMatrix) -> PreferenceMatrix:
 
 
 def relabelling(factory: Factory) -> None:
-    """What the arms are called changes nothing in law: each is played as often, as first and as second.
+    """The labels of the arms do not matter: each arm is played equally often, as first and as second.
 
-    The labels of the second half of the runs are reversed, so that a bandit which prefers low labels, in ties or in
-    the order of its first duels, meets the best arm sooner in one half and the worst in the other. Counted are the
-    first ten duels, and a hundred after them. False alarm: 24 differences of means over 150 runs, none beyond 6
-    standard errors: 5e-8 if they are normal.
+    The second half of the runs has reversed labels. If the bandit prefers low labels, in ties or in the order of its
+    first duels, it meets the best arm sooner in one half, and the worst arm sooner in the other. The check counts the
+    first ten duels, and the hundred after them. It compares 24 differences of means over 150 runs with 6 standard
+    errors. If the means are normal, the probability of a false alarm is 5e-8.
     """
     runs = 150
     problem = ladder(N_ARMS)
@@ -85,8 +89,8 @@ def relabelling(factory: Factory) -> None:
         when, side = ("the first 10", "the next 100")[place[0]], ("first", "second")[place[1]]
         require(
             abs(here - there) <= 6 * error[place] + 1e-9,
-            f"the arm of rank {place[2]} is {side} in {here:.2f} of {when} duels, with reversed labels in {there:.2f} "
-            f"(+- {error[place]:.2f})",
+            f"the labels of arms must not matter: the arm of rank {place[2]} is {side} in {here:.2f} of {when} duels, "
+            f"and in {there:.2f} with reversed labels (+- {error[place]:.2f})",
         )
 
 
@@ -95,7 +99,7 @@ def _prompt(factory: Factory, matrix: PreferenceMatrix, n_duels: int, *, seed: i
 
 
 def _plays(trace: Trace) -> npt.NDArray[np.int64]:
-    """How often each arm was first, and second."""
+    """How many times each arm was first and second."""
     return np.array([np.bincount(side, minlength=N_ARMS) for side in _arms(trace)])
 
 

@@ -1,4 +1,4 @@
-"""Checks of snapshots: a restored bandit continues exactly, and damaged snapshots are refused."""
+"""Checks of snapshots: a restored bandit continues exactly, and damaged snapshots are rejected."""
 
 import copy
 import io
@@ -27,7 +27,7 @@ from rankduel.types import Outcome
 
 
 def snapshot_and_continue(factory: Factory) -> None:
-    """A restored bandit goes on as the one that was never stored, whenever that was."""
+    """A restored bandit continues exactly like the original, whenever the snapshot was taken."""
     for n_arms, at in ((6, 0), (6, 1), (6, 7), (6, 60), (6, 400), (1, 3), (2, 40), (40, 300)):
         bandit = _played(factory, n_arms, at)
         for restore in _restorers(bandit):
@@ -35,7 +35,7 @@ def snapshot_and_continue(factory: Factory) -> None:
 
 
 def snapshot_keeps_pending(factory: Factory) -> None:
-    """Duels on their way are part of a snapshot: their outcomes may be told to the restored bandit."""
+    """Pending duels are part of a snapshot. The restored bandit accepts their outcomes."""
     for at in (0, 30, 200):
         bandit = _played(factory, 6, at)
         duels = [bandit.ask() for _ in range(8)]
@@ -43,7 +43,7 @@ def snapshot_keeps_pending(factory: Factory) -> None:
         bandit.forget(duels[5])
         restored = type(bandit).restore(bandit.snapshot())
         what = f"restored after {at} duels with 6 pending"
-        require(restored.pending == bandit.pending, f"{what}: pending is {restored.pending}, not {bandit.pending}")
+        require(restored.pending == bandit.pending, f"{what}: pending must be {bandit.pending}, got {restored.pending}")
         for duel in (duels[6], duels[0], duels[7]):
             for one in (bandit, restored):
                 one.tell(duel, Outcome.FIRST)
@@ -51,7 +51,7 @@ def snapshot_keeps_pending(factory: Factory) -> None:
 
 
 def copies(factory: Factory) -> None:
-    """`copy.deepcopy` and `pickle`, which process pools need, give a bandit that goes on by itself."""
+    """`copy.deepcopy` and `pickle` create an independent bandit. Process pools need this."""
     for at in (0, 100):
         bandit = _played(factory, 6, at)
         bandit.ask()
@@ -72,9 +72,9 @@ def _restorers(bandit: Bandit) -> list[Callable[[bytes], Bandit]]:
 
 
 def _same_and_apart(bandit: Bandit, twin: Bandit, what: str) -> None:
-    """The twin is the same bandit, goes on as it does, and does so without touching it."""
-    require(type(twin) is type(bandit), f"{what}: it is a {type(twin).__name__}")
-    require(repr(twin) == repr(bandit), f"{what}: {bandit!r} has become {twin!r}")
+    """The twin equals the bandit, continues in the same way, and does not change it."""
+    require(type(twin) is type(bandit), f"{what}: expected a {type(bandit).__name__}, got a {type(twin).__name__}")
+    require(repr(twin) == repr(bandit), f"{what}: expected {bandit!r}, got {twin!r}")
     before = state(bandit)
     require_same_state(before, state(twin), what)
     require_same_answers(bandit, twin, what)
@@ -82,17 +82,17 @@ def _same_and_apart(bandit: Bandit, twin: Bandit, what: str) -> None:
     play(copy.deepcopy(twin), coin, 3)
     spare = type(twin).restore(twin.snapshot())
     play(twin, coin, 5)
-    require_same_state(before, state(bandit), f"{what}, while the copy played on")
+    require_same_state(before, state(bandit), f"{what}, after the copy played on")
     require_same_future(bandit, spare, coin, what)
 
 
 def restore_refuses(factory: Factory) -> None:
-    """What is not a snapshot of this bandit, or of a newer version, raises `SnapshotError`."""
+    """`restore` raises `SnapshotError` for other data, damaged snapshots, other bandits and newer versions."""
     bandit = _played(factory, 6, 100)
     data = bandit.snapshot()
     restore = type(bandit).restore
     noise = np.random.default_rng(1).bytes(500)
-    for garbage, what in ((b"", "nothing"), (b"garbage", "a text"), (noise, "noise"), (_npy(), "an array")):
+    for garbage, what in ((b"", "no bytes"), (b"garbage", "text"), (noise, "noise"), (_npy(), "an array")):
         require_error(SnapshotError, f"restore of {what}", lambda: restore(garbage))  # noqa: B023
     for length in {len(data) * k // 25 for k in range(25)} | {len(data) - 1}:
         require_error(SnapshotError, f"restore of {length} bytes of {len(data)}", lambda: restore(data[:length]))  # noqa: B023
@@ -115,7 +115,7 @@ def restore_refuses(factory: Factory) -> None:
     for name in arrays:
         changed = _packed({key: array for key, array in arrays.items() if key != name}, header)
         require_error(SnapshotError, f"restore without array {name}", lambda: restore(changed))  # noqa: B023
-    restore(_packed(arrays, header))  # unchanged, it is accepted
+    restore(_packed(arrays, header))  # unchanged, it must be accepted
 
 
 def _npy() -> bytes:

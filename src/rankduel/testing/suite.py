@@ -1,4 +1,4 @@
-"""The conformance checks by name, and `check_bandit`, which runs them."""
+"""All conformance checks by name, and `check_bandit`, which runs them."""
 
 from collections.abc import Callable, Iterable
 
@@ -39,14 +39,14 @@ CHECKS: dict[str, Check] = {
 
 
 def check_bandit(factory: Factory, *, skip: Iterable[str] = ()) -> None:
-    """Run every check but those named in `skip`; one AssertionError lists all that failed.
+    """Run all checks except those named in `skip`. One AssertionError lists all failures.
 
     >>> import rankduel as rd
     >>> check_bandit(lambda n_arms, *, seed: rd.MergeRUCB(n_arms, batch_size=4, seed=seed))
     """
     skip = set(skip)
     if unknown := skip - CHECKS.keys():
-        raise ValueError(f"no check is called {', '.join(sorted(unknown))}; there are {', '.join(CHECKS)}")
+        raise ValueError(f"unknown checks in skip: {', '.join(sorted(unknown))}; known checks: {', '.join(CHECKS)}")
     failures = []
     for name, check in CHECKS.items():
         if name in skip:
