@@ -76,7 +76,9 @@ def test_it_ends_by_itself_with_the_winner_and_the_report(tmp_path: Path) -> Non
     assert (process.returncode, errors) == (0, "")
     assert re.match(r" +\d s: +[1-5] of 5 rankers left, +[\d,]+ duels, ranker-0\d leads, pages [\d.]+ % \w+ than", told)
     ended = re.search(
-        r"\nDecided with 95 % certainty: (ranker-0\d) is the best of 5 rankers, after ([\d,]+) duels", told
+        r"\n(ranker-0\d) is the best of 5 rankers, with at least 95 % confidence \(([\d,]+) duels\)\.\n"
+        r"The confidence holds whenever you look, provided that one ranker is at least as good as all others, ",
+        told,
     )
     assert ended
     assert re.search(r"\nIn this simulation, the best ranker is known: it is ranker-0[1-5]\.\n", told)
@@ -84,7 +86,8 @@ def test_it_ends_by_itself_with_the_winner_and_the_report(tmp_path: Path) -> Non
     assert told.endswith("report: results/demo/decision.md and results/demo/decision.json\n")
     report = json.loads((tmp_path / "results/demo/decision.json").read_text())
     assert (report["winner"], f"{report['duels']:,}") == (ended[1], ended[2])
-    assert (tmp_path / "results/demo/decision.md").read_text().startswith("# demo\n\nDecided with 95 % certainty: ")
+    text = (tmp_path / "results/demo/decision.md").read_text()
+    assert text.startswith(f"# demo\n\n{ended[1]} is the best of 5 rankers, with at least 95 % confidence ")
 
 
 @pytest.mark.slow
@@ -95,7 +98,7 @@ def test_it_is_kept(tmp_path: Path, until: str) -> None:
     with playing(FEW, "--keep", "--out", "here", "--port", str(port), cwd=tmp_path) as (process, address):
         assert process.stdout
         assert address == f"http://127.0.0.1:{port}/"
-        while process.stdout.readline() != f"dashboard: {address} until Ctrl-C\n":
+        while process.stdout.readline() != f"dashboard: {address} (press Ctrl-C to stop)\n":
             assert process.poll() is None
         assert (tmp_path / "here/decision.md").exists()
         assert answers(f"{address}t/demo/decision")
@@ -104,12 +107,15 @@ def test_it_is_kept(tmp_path: Path, until: str) -> None:
     if until == "Ctrl-C":
         assert (process.returncode, errors) == (0, "")
     else:
-        assert (process.returncode, errors) == (2, "rankduel: error: the service has ended with code 0\n")
+        assert (process.returncode, errors) == (2, "rankduel: error: the service ended with exit code 0\n")
 
 
 @pytest.mark.slow
 def test_drawn_in_place_and_stopped_in_the_middle(tmp_path: Path) -> None:
-    shown = r"rankers left +━+ +\d+ of 64 *\r\nduels +[\d,]+ in \d s *\r\nchampion +ranker-\d\d *\r\nharm +pages "
+    shown = (
+        r"rankers left +━+ +\d+ of 64 *\r\nduels +[\d,]+ in \d s *\r\nchampion +ranker-\d\d *\r\n"
+        r"effect on users +pages "
+    )
     code, _, received = on_terminal("demo", cwd=tmp_path, stop_at=shown)
     assert code == 130
     assert "\x1b[?25h" in received  # the cursor is back
@@ -150,4 +156,4 @@ def test_a_port_that_is_taken(tmp_path: Path) -> None:
 def test_without_the_extra(tmp_path: Path) -> None:
     ran = run("demo", cwd=tmp_path, without="uvicorn")
     assert ran.returncode == 2
-    assert "no module 'uvicorn'; the demo needs the extra `server`: pip install 'rankduel[server]'" in ran.stderr
+    assert "the demo needs uvicorn, which is not installed: pip install 'rankduel[server]'" in ran.stderr

@@ -71,8 +71,8 @@ def declare(add_parser: Callable[..., ArgumentParser]) -> None:
 def _demo(parser: ArgumentParser, options: Namespace) -> int:
     for module in ("httptools", "msgspec", "starlette", "uvicorn", "uvloop"):
         if find_spec(module) is None:
-            parser.error(f"no module {module!r}; the demo needs the extra `server`: pip install 'rankduel[server]'")
-    for ending in (signal.SIGTERM, signal.SIGHUP):  # as Ctrl-C: the service is not left behind
+            parser.error(f"the demo needs {module}, which is not installed: pip install 'rankduel[server]'")
+    for ending in (signal.SIGTERM, signal.SIGHUP):  # like Ctrl-C, so that the service stops too
         signal.signal(ending, signal.default_int_handler)
     out: Path = options.out
     with TemporaryDirectory(prefix="rankduel-demo-") as folder, running_service(Path(folder), options.port) as service:
@@ -95,24 +95,23 @@ def _play(service: ServiceProcess, seed: int) -> Counters:
     """Let users search until there is a decision; return the client's counters."""
     qualities = _qualities(seed)
     names = [f"ranker-{number:02}" for number in range(1, len(qualities) + 1)]
-    in_use = names[
-        int(np.argsort(qualities)[3 * len(names) // 4])
-    ]  # better than three quarters of the rankers, as in practice
+    # The baseline is better than three quarters of the rankers, as in practice.
+    baseline = names[int(np.argsort(qualities)[3 * len(names) // 4])]
     Tournament.create(
         _NAME,
         rankers=names,
         storage=service.address,
-        baseline=in_use,
+        baseline=baseline,
         delta=0.05,
         tolerance=0.05,
         expires_after=EXPIRES_AFTER_SECONDS,
         seed=seed,
     ).close()
-    print(f"{len(names)} rankers compete on pages of simulated users. The baseline is {in_use}.")
+    print(f"{len(names)} rankers compete on pages of simulated users. The baseline is {baseline}.")
     print(f"dashboard: {service.address}/", flush=True)
     collection = synthetic(_QUERIES, len(names), quality=qualities, tieness=np.zeros(len(names)), seed=seed)
     began, over = monotonic(), False
-    with Client(service.address, _NAME, baseline=in_use, deadline=_ASK_TIMEOUT_SECONDS) as client:
+    with Client(service.address, _NAME, baseline=baseline, deadline=_ASK_TIMEOUT_SECONDS) as client:
         with show_scores() as show, SimulatedUsers(client, collection, names, seed).searching():
             while not over:
                 sleep(_POLL_INTERVAL_SECONDS)
@@ -138,8 +137,8 @@ def _ending(report: dict[str, Any], counters: Counters, seed: int) -> str:
     best = int(_qualities(seed).argmax()) + 1
     late = report["issued"] - report["duels"]
     return f"""
-{report["sentence"]}
-{report["promise"]}
+{report["headline"]}
+{report["meaning"]}
 In this simulation, the best ranker is known: it is ranker-{best:02}.
 Users saw {counters.asks:,} pages. Clicks arrived twice for {counters.duplicate:,} and too late or never for {late:,}.
 {counters.asks - counters.answered:,} pages showed the baseline because the service did not answer in time."""

@@ -22,7 +22,7 @@ class Score:
     left: int
     duels: int  # resolved
     champion: str
-    harm: str  # in words
+    effect: str  # on users so far, in words
     over: bool
 
     @classmethod
@@ -35,7 +35,7 @@ class Score:
             left=len(report["rankers"]) - out,
             duels=report["duels"],
             champion=report["champion"],
-            harm=_harm(report["harm"]),
+            effect=_effect(report["effect"]),
             over=report["winner"] is not None or bool(report["tied"]) or report["status"] == "stopped",
         )
 
@@ -62,20 +62,20 @@ def _lines() -> Callable[[Score], None]:
             due = score.seconds + _LINE_INTERVAL_SECONDS
             print(
                 f"{score.seconds:3.0f} s: {score.left:>3} of {score.rankers} rankers left, {score.duels:>6,} duels, "
-                f"{score.champion} leads, {score.harm}",
+                f"{score.champion} leads, {score.effect}",
                 flush=True,
             )
 
     return show
 
 
-def _harm(harm: dict[str, Any] | None) -> str:
-    """The harm to users, in words.
+def _effect(effect: dict[str, Any] | None) -> str:
+    """Describe the effect on users so far.
 
-    >>> _harm({"against": "bm25", "per_page": -0.021, "pages": -12.0})
+    >>> _effect({"against": "bm25", "per_page": 0.021, "pages": 12.0})
     'pages 2.1 % better than with bm25'
     """
-    if harm is None:
-        return "harm not known yet"
-    worse = "worse" if harm["per_page"] > 0 else "better"
-    return f"pages {abs(100 * harm['per_page']):.1f} % {worse} than with {harm['against']}"
+    if effect is None:
+        return "effect on users unknown"
+    better = "better" if effect["per_page"] >= 0 else "worse"
+    return f"pages {abs(100 * effect['per_page']):.1f} % {better} than with {effect['against']}"

@@ -34,5 +34,5 @@ def _drawing(score: Score) -> Table:
     drawing.add_row(Text("rankers left", style="dim"), left)
     drawing.add_row(Text("duels", style="dim"), Text(f"{score.duels:,} in {score.seconds:.0f} s"))
     drawing.add_row(Text("champion", style="dim"), Text(score.champion, style="bold green"))
-    drawing.add_row(Text("harm", style="dim"), Text(score.harm))
+    drawing.add_row(Text("effect on users", style="dim"), Text(score.effect))
     return drawing

@@ -14,7 +14,7 @@ from urllib.request import ProxyHandler, build_opener
 __all__ = ["ServiceProcess", "running_service"]
 
 _START_TIMEOUT_SECONDS = 60.0  # on a busy machine
-_STOP_TIMEOUT_SECONDS = 10.0  # then it is killed
+_STOP_TIMEOUT_SECONDS = 10.0  # after that, the service is killed
 _ANSWER_TIMEOUT_SECONDS = 10.0
 
 
@@ -27,7 +27,7 @@ class ServiceProcess:
         self.address = ""
 
     def wait(self) -> None:
-        """Wait until the service listens."""
+        """Wait until the service accepts connections."""
         due = monotonic() + _START_TIMEOUT_SECONDS
         while not self.address:
             for line in self._lines():
@@ -46,7 +46,7 @@ class ServiceProcess:
                 body: bytes = answer.read()
                 return body
         except (OSError, HTTPException) as error:
-            with suppress(subprocess.TimeoutExpired):  # the connection breaks before the process has ended
+            with suppress(subprocess.TimeoutExpired):  # the connection breaks before the process ends
                 self._process.wait(1)
             self.check()
             raise ChildProcessError(f"the service does not answer: {error}") from None
@@ -61,7 +61,7 @@ class ServiceProcess:
         raise ChildProcessError(f"the service {how}: {_reason(last)}" if last else f"the service {how}")
 
     def _lines(self) -> list[str]:
-        """The complete lines of its log."""
+        """The complete lines of the log."""
         return [line for line in self._log.read_text(errors="replace").splitlines(keepends=True) if line.endswith("\n")]
 
 
