@@ -48,7 +48,7 @@ def test_the_specs_name_bandits_and_problems_that_exist(name: str) -> None:
 
 def test_a_matrix_is_found_in_the_folder_of_data(tmp_path: Path) -> None:
     spec = certified_specs()["certified-matrices"]
-    with pytest.raises(ValueError, match=r"no problem 'matrices/.*\.npz'"):
+    with pytest.raises(ValueError, match=r"unknown problem 'matrices/.*\.npz'"):
         spec.experiments("smoke", Sources(None))
     (tmp_path / "matrices").mkdir()
     for matrix in spec.parts[0].sweep["matrix"]:
@@ -85,14 +85,14 @@ def test_the_bound_stands_beside_the_regret(study: Study) -> None:
     row = dict(zip(table.head, table.rows[0], strict=True))
     assert row["bound"] == f"{bound:,.0f}"
     end = certified.regret[:, -1].mean()
-    assert row["in the end"].startswith(f"{end:,.0f} ± ")
-    assert row["end / bound"] == f"{end / bound:.3g}"
-    assert row["at 1e4"].startswith(
+    assert row["final regret"].startswith(f"{end:,.0f} ± ")
+    assert row["final / bound"] == f"{end / bound:.3g}"
+    assert row["regret at 1e4"].startswith(
         f"{np.mean([np.interp(1e4, certified.checkpoints, r) for r in certified.regret]):,.0f}"
     )
-    assert "at 1e5" not in row
+    assert "regret at 1e5" not in row
     endless = dict(zip(table.head, table.rows[1], strict=True))
-    assert (endless["in the end"], endless["end / bound"], endless["ended at (median)"]) == ("-", "-", "-")
+    assert (endless["final regret"], endless["final / bound"], endless["converged at (median)"]) == ("-", "-", "-")
 
 
 def test_regret_beyond_the_horizon_is_known_only_of_runs_that_ended(study: Study) -> None:
@@ -130,9 +130,9 @@ def test_the_promise_counts_runs_that_lost_any_of_the_best() -> None:
     series = _series([2, 1, 2, 2, 0], [2, 1, 3, 2, 1], [500, 600, 700, -1, 650])
     table = guarantee_table("", [Measured({"n_best": 2, "delay": None, "problem": "two"}, {"A": series})])
     row = dict(zip(table.head, table.rows[0], strict=True))
-    assert (row["a best arm lost"], row["share"], row["all best lost"]) == ("2", "40.00%", "1")
-    assert row["ended with the best alone"] == "1"
-    assert row["ended at (median)"] == "650"
+    assert (row["a best arm eliminated"], row["share"], row["all best arms eliminated"]) == ("2", "40.00%", "1")
+    assert row["exactly the best arms left"] == "1"
+    assert row["converged at (median)"] == "650"
 
 
 @pytest.mark.parametrize(("times", "runs"), [(0, 20), (3, 20), (19, 20), (20, 20), (0, 10_000), (437, 10_000)])

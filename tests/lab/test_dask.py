@@ -116,7 +116,7 @@ def test_search_worlds_and_own_bandits(cluster: Cluster, tmp_path: Path, monkeyp
     (cluster.folder / "steps.py").write_text("STEP = 2\n")
     forget()
     other = Experiment("world", world, ("greedy:Greedy",), horizon=300, runs=1)
-    with pytest.raises(RuntimeError, match="another version of rankduel, or of greedy:Greedy"):
+    with pytest.raises(RuntimeError, match="a worker has another version of rankduel, or of greedy:Greedy"):
         results(other, tmp_path / "other", engine="dask", address=cluster.address)
 
 

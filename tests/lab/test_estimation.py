@@ -180,7 +180,7 @@ def test_rankers_that_tie_lose_by_redraw_alone() -> None:
 def test_what_is_refused() -> None:
     with pytest.raises(ValueError, match="duels must be a whole number from 1 to 1e12, got 0"):
         rd.estimate_preferences(SMALL, duels=0)
-    with pytest.raises(ValueError, match="preferences are between rankers, and the collection has 1"):
+    with pytest.raises(ValueError, match="preferences need at least 2 rankers, but the collection has 1"):
         rd.estimate_preferences(SMALL.select(rankers=[0]))
     with pytest.raises(ValueError, match="seed must be a non-negative int, got -1"):
         rd.estimate_preferences(SMALL, seed=-1)

@@ -91,7 +91,7 @@ def test_stand_ins_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     told = rd.plan(4, runs=12, horizon=100)
     assert made == list(range(10))
     assert told.n_rankers == 4
-    assert told.problem == "made-up web search"
+    assert told.problem == "synthetic web search"
 
 
 def test_without_an_end_nothing_is_made_up() -> None:
@@ -99,7 +99,7 @@ def test_without_an_end_nothing_is_made_up() -> None:
     assert (told.prompt.ended, told.prompt.in_time, told.prompt.right) == (0, 0, 0)
     assert dataclasses.asdict(told.prompt.regret) == dict.fromkeys(("mean", "error", "p10", "p50", "p90"))
     assert "> 1e+03" in str(told)
-    assert "nobody 3" in str(told)
+    assert "another ranker won 0, 3 did not end" in str(told)
 
 
 def test_a_few_endless_runs_leave_the_other_percentiles() -> None:
@@ -126,10 +126,10 @@ def test_delta_goes_to_bandits_that_have_it(typed: str, delta: float | None, mon
 def test_it_reads_well(forecast: rd.Forecast) -> None:
     text = str(forecast)
     assert text.startswith("cycle2: 20 rankers, 10,000 duels a day; 12 runs, seed 0\nMergeDTS(alpha=")
-    assert re.search(r"price of delay: +\+\d+% ± \d+% duels, \+\d+% ± \d+% regret", text)
+    assert re.search(r"cost of delay: +\+\d+% ± \d+% duels, \+\d+% ± \d+% regret", text)
     assert re.search(r"without a duel: +\d+\.\d% of the pages", text)
     assert re.search(r"within 2 days: +\d+ of 12 runs", text)
-    assert "the best won:      12 of 12 runs, another 0, nobody 0" in text
+    assert "best ranker won:   12 of 12 runs; another ranker won 0, 0 did not end" in text
     assert max(map(len, text.splitlines())) < 100
     assert json.loads(json.dumps(dataclasses.asdict(forecast)))["late"]["ended"] == 12
     assert [(row["delay"], row["quantity"]) for row in forecast.rows()] == [
@@ -147,12 +147,12 @@ def test_it_reads_well(forecast: rd.Forecast) -> None:
         ({"n_rankers": 9, "daily_duels": 0}, "daily_duels must be a whole number of at least 1, got 0"),
         ({"n_rankers": 9, "runs": 0}, "runs must be a whole number of at least 1, got 0"),
         ({"n_rankers": 9, "horizon": 1.5}, "horizon must be a whole number of at least 1, got 1.5"),
-        ({"n_rankers": 9, "deadline": -1}, "deadline must be > 0 days, got -1"),
+        ({"n_rankers": 9, "deadline": -1}, "deadline must be above 0 days, got -1"),
         ({"n_rankers": 9, "delay": "Soon"}, "unknown delay 'Soon'"),
         ({"n_rankers": 9, "bandit": "MultiUCB"}, "unknown bandit 'MultiUCB'"),
         ({"n_rankers": 9, "problem": "cycle2"}, "cycle2 has 20 rankers, got n_rankers=9"),
-        ({"problem": "two_winners"}, "two_winners has no ranker that beats every other one"),
-        ({"problem": "nowhere.npz"}, "no problem 'nowhere.npz'"),
+        ({"problem": "two_winners"}, "two_winners has no Condorcet winner; plan needs a ranker that beats all others"),
+        ({"problem": "nowhere.npz"}, "unknown problem 'nowhere.npz'"),
     ],
 )
 def test_what_cannot_be_planned_is_refused(options: dict[str, object], message: str) -> None:
@@ -162,5 +162,5 @@ def test_what_cannot_be_planned_is_refused(options: dict[str, object], message: 
 
 def test_only_preferences_are_planned_for() -> None:
     world = rd.SearchWorld(rd.datasets.synthetic(n_queries=20, n_rankers=5, seed=1))
-    with pytest.raises(TypeError, match="problem must be a PreferenceMatrix, Utilities, or the name or file of one"):
+    with pytest.raises(TypeError, match="problem must be a PreferenceMatrix, Utilities, a named problem or a matrix file"):
         rd.plan(problem=world)  # type: ignore[arg-type]

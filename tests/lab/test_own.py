@@ -67,7 +67,7 @@ def test_rules_in_python_are_told_from_compiled_ones() -> None:
         ("greedy:Greedy(alpha=1)", "unexpected keyword argument 'alpha'"),
         ("greedy:Greedy(epsilon=x)", "'x' is not a literal value"),
         ("greedy:Silent(volume=2)", "call super().__init__(n_arms, seed=seed, volume=volume)"),
-        ("greedy:Odd", "the parameters of greedy:Odd must be literals"),
+        ("greedy:Odd", "the parameters of greedy:Odd must be literal values"),
         ("gre edy:Greedy", "expected module:Class or module:Class(option=value, ...)"),
         (":Greedy", "expected module:Class or module:Class(option=value, ...)"),
         ("greedy:", "expected Name or Name(option=value, ...)"),
@@ -124,7 +124,7 @@ def test_code_that_changes_meanwhile_is_refused(folder: Path, tmp_path: Path) ->
     units = [unit for unit in plan().units if "Greedy" in unit.bandit]
     assert len({unit.key for unit in units}) == 6  # known by now
     (folder / "steps.py").write_text("STEP = 2\n")
-    with pytest.raises(RuntimeError, match="another version of rankduel, or of greedy:Greedy"):
+    with pytest.raises(RuntimeError, match="a worker has another version of rankduel, or of greedy:Greedy"):
         execute(units, Store(tmp_path / "out"), jobs=2)
 
 

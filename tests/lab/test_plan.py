@@ -65,7 +65,7 @@ def test_another_delay_is_another_run() -> None:
 
 def test_many_rankers_on_a_page_are_never_late() -> None:
     world = rd.SearchWorld(rd.datasets.synthetic(n_queries=20, n_rankers=5, seed=1))
-    with pytest.raises(ValueError, match=r"MultiUCB needs outcomes at once: it cannot be run with Fixed\(duels=5\)"):
+    with pytest.raises(ValueError, match=r"MultiUCB does not support late outcomes, got delay Fixed\(duels=5\)"):
         experiment(problem=world, bandits=("MultiUCB",), delay=rd.delays.Fixed(5))
 
 
@@ -90,8 +90,8 @@ def test_a_file_name_tells_the_problem_and_is_safe() -> None:
         ({"horizon": 0}, "horizon must be a whole number from 1 to 1e+15, got 0"),
         ({"runs": 0}, "runs must be a whole number from 1 to 1e+06, got 0"),
         ({"seed": -1}, "seed must be a whole number at least 0, got -1"),
-        ({"bandits": ()}, "an experiment needs at least one bandit"),
-        ({"bandits": ("RUCB", "DTS", "RUCB()")}, "RUCB is there 2 times, as RUCB(alpha=0.51)"),
+        ({"bandits": ()}, "no bandits given; an experiment needs at least one"),
+        ({"bandits": ("RUCB", "DTS", "RUCB()")}, "RUCB is given 2 times, as RUCB(alpha=0.51); give it once"),
         ({"bandits": ("Nobody",)}, "unknown bandit 'Nobody'"),
         ({"kind": "odd"}, "kind must be one of average, weak, strong, copeland, got 'odd'"),
     ],
@@ -103,5 +103,5 @@ def test_wrong_values_are_refused_before_anything_is_computed(changes: dict[str,
 
 def test_a_named_problem_comes_before_a_file() -> None:
     assert problem_from("cycle2") == ("cycle2", rd.problems.cycle2())
-    with pytest.raises(ValueError, match="neither a file nor one of cycle, cycle2"):
+    with pytest.raises(ValueError, match="unknown problem 'cycle3': expected a matrix file or one of cycle, cycle2"):
         problem_from("cycle3")

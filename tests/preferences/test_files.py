@@ -64,19 +64,19 @@ def test_bytes_as_names_in_npz(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("m.txt", b"", "cannot be read: it holds no numbers"),
-        ("m.csv", b"\n", "cannot be read: it holds no numbers"),
-        ("m.txt", b"# nothing\n", "cannot be read: it holds no numbers"),
-        ("m.txt", b".5 .5\n\n.5", "cannot be read: line 3: 1 values, expected 2 as above"),
-        ("m.txt", b".5 .5\n.5 half", "cannot be read: line 2: could not convert string to float: 'half'"),
-        ("m.csv", b"a,b\nc,d\n.5,.5\n", "cannot be read: line 2: could not convert string to float: 'c'"),
-        ("m.csv", b"x" * 200_000, "cannot be read: field larger than field limit"),
-        ("m.txt", b"\xff\xfe\x00", "cannot be read: 'utf-8' codec"),
-        ("m.txt.gz", b"no gzip", "cannot be read: Not a gzipped file"),
-        ("m.txt.gz", gzip.compress(b".5" * 99, mtime=0)[:-9], "cannot be read: "),
-        ("m.npy", b"no array", "cannot be read: "),
-        ("m.npy", b"", "cannot be read: No data left in file"),
-        ("m.npz", b"PK\x03\x04 no zip", "cannot be read: File is not a zip file"),
+        ("m.txt", b"", "the file has no numbers"),
+        ("m.csv", b"\n", "the file has no numbers"),
+        ("m.txt", b"# nothing\n", "the file has no numbers"),
+        ("m.txt", b".5 .5\n\n.5", "line 3: 1 values, expected 2 as in the first row"),
+        ("m.txt", b".5 .5\n.5 half", "line 2: expected a number, got 'half'"),
+        ("m.csv", b"a,b\nc,d\n.5,.5\n", "line 2: expected a number, got 'c'"),
+        ("m.csv", b"x" * 200_000, ": field larger than field limit"),
+        ("m.txt", b"\xff\xfe\x00", ": 'utf-8' codec"),
+        ("m.txt.gz", b"no gzip", ": Not a gzipped file"),
+        ("m.txt.gz", gzip.compress(b".5" * 99, mtime=0)[:-9], ": "),
+        ("m.npy", b"no array", ": "),
+        ("m.npy", b"", ": No data left in file"),
+        ("m.npz", b"PK\x03\x04 no zip", ": File is not a zip file"),
         ("m.txt", b".5 .7\n.7 .5", ": P[0, 1] + P[1, 0] = 1.4, expected 1"),
         ("m.txt", b".5 nan\n.7 .5", ": P[0, 1] is nan"),
     ],
@@ -91,7 +91,7 @@ def test_a_damaged_file_is_named_with_what_is_wrong(tmp_path: Path, name: str, c
 def test_an_npz_without_p_says_what_it_holds(tmp_path: Path) -> None:
     path = tmp_path / "m.npz"
     np.savez(path, W=np.eye(2), names=np.array(["a", "b"]))
-    with pytest.raises(ValueError, match=re.escape(f"{path} cannot be read: no array 'P' in it, only W, names")):
+    with pytest.raises(ValueError, match=re.escape(f"cannot read {path}: the file has no array 'P', only W, names")):
         PreferenceMatrix.load(path)
 
 

@@ -22,18 +22,18 @@ def changed(*entries: tuple[int, int, float]) -> list[list[float]]:
 @pytest.mark.parametrize(
     ("array", "message"),
     [
-        ([0.5, 0.5], "a preference matrix is square, got shape (2,)"),
-        ([[0.5, 0.5]], "a preference matrix is square, got shape (1, 2)"),
-        (0.5, "a preference matrix is square, got shape ()"),
-        (np.empty((0, 0)), "a preference matrix has at least one arm, got none"),
-        ([["a"]], "a preference matrix is a square array of numbers: could not convert string to float: 'a'"),
-        ([[0.5, 0.5], [0.5]], "a preference matrix is a square array of numbers: "),
+        ([0.5, 0.5], "a preference matrix must be square, got shape (2,)"),
+        ([[0.5, 0.5]], "a preference matrix must be square, got shape (1, 2)"),
+        (0.5, "a preference matrix must be square, got shape ()"),
+        (np.empty((0, 0)), "a preference matrix must have at least one arm, got none"),
+        ([["a"]], "a preference matrix must be a square array of numbers: could not convert string to float: 'a'"),
+        ([[0.5, 0.5], [0.5]], "a preference matrix must be a square array of numbers: "),
         (changed((1, 2, math.nan)), "P[1, 2] is nan, expected a probability between 0 and 1"),
         (changed((2, 1, -math.inf)), "P[2, 1] is -inf, expected a probability between 0 and 1"),
         (changed((0, 2, 1.2), (2, 0, -0.2)), "P[0, 2] = 1.2, expected a probability between 0 and 1"),
         (changed((2, 0, -0.2), (0, 2, 0.9)), "P[2, 0] = -0.2, expected a probability between 0 and 1"),
         (changed((0, 1, 0.8)), "P[0, 1] + P[1, 0] = 1.2000000000000002, expected 1"),
-        (changed((1, 1, 0.0)), "P[1, 1] = 0.0, expected 0.5: an arm ties with itself"),
+        (changed((1, 1, 0.0)), "P[1, 1] = 0.0, expected 0.5 on the diagonal"),
         (changed((0, 1, 0.60001)), "P[0, 1] + P[1, 0] = 1.00001, expected 1"),
     ],
 )
@@ -77,15 +77,15 @@ def test_decimals_survive_to_the_last_bit() -> None:
 
 @pytest.mark.parametrize("tolerance", [-1e-9, 0.5, math.nan])
 def test_a_senseless_tolerance_is_refused(tolerance: float) -> None:
-    with pytest.raises(ValueError, match="tolerance must be in"):
+    with pytest.raises(ValueError, match="tolerance must be at least 0 and below 0.5"):
         PreferenceMatrix.from_array(THREE, tolerance=tolerance)
 
 
 @pytest.mark.parametrize(
     ("names", "message"),
     [
-        (["a", "b"], "2 names for 3 arms"),
-        (["a", "b", "a"], "2 arms are named 'a'"),
+        (["a", "b"], "2 names for 3 arms, expected 3"),
+        (["a", "b", "a"], "2 arms have the name 'a'; names must be unique"),
         (["a", "b", 3], "names must be strings, got 3"),
     ],
 )
@@ -161,7 +161,7 @@ def test_subset_takes_arms_in_order_with_their_names() -> None:
     assert problem.names == ("c", "a")
     assert problem.probabilities.round(12).tolist() == [[0.5, 0.1], [0.9, 0.5]]
     for arms in ([0, 3], [-1]):
-        with pytest.raises(ValueError, match=f"there is no arm {arms[-1]} among 3"):
+        with pytest.raises(ValueError, match=f"arms must be from 0 to 2, got {arms[-1]}"):
             PreferenceMatrix.from_array(THREE).subset(arms)
     with pytest.raises(ValueError, match="at least one arm"):
         problem.subset([])
@@ -178,5 +178,5 @@ def test_without_a_condorcet_winner_there_are_no_gaps() -> None:
     problem = PreferenceMatrix.from_array([[0.5, 1, 0], [0, 0.5, 1], [1, 0, 0.5]])
     assert problem.condorcet_winner is None
     assert problem.smallest_gap is None
-    with pytest.raises(ValueError, match="gaps need a Condorcet winner, and no arm beats all others"):
+    with pytest.raises(ValueError, match="gaps need a Condorcet winner, but no arm beats all others"):
         _ = problem.gaps

@@ -41,7 +41,7 @@ def test_cycle_costs_at_most_a_hundredth() -> None:
 @pytest.mark.parametrize("kind", ["average", "weak", "strong"])
 @pytest.mark.parametrize("problem", [CIRCLE, Utilities(np.array([1.0, 1.0]))])
 def test_without_a_condorcet_winner_copeland_is_suggested(problem: Problem, kind: Kind) -> None:
-    message = f"{kind} regret needs a Condorcet winner and <.* no Condorcet winner> has none; use kind='copeland'"
+    message = f"{kind} regret needs a Condorcet winner, but <.* no Condorcet winner> has none; use kind='copeland'"
     with pytest.raises(ValueError, match=message):
         regret(problem, kind)
     assert min(regret(problem, "copeland").gaps) == 0
@@ -73,7 +73,7 @@ def test_a_wrong_regret_is_refused() -> None:
     with pytest.raises(ValueError, match="combine must be one of mean, min, max, got 'sum'"):
         Regret(np.zeros(2), "sum")  # type: ignore[arg-type]
     for gaps in (np.zeros((2, 2)), np.array([0.0, np.nan])):
-        with pytest.raises(ValueError, match="gaps must be a list of one finite number per arm"):
+        with pytest.raises(ValueError, match="gaps must be a one-dimensional array of finite numbers, one per arm"):
             Regret(gaps)
 
 

@@ -38,7 +38,7 @@ def test_winners_agree_with_the_matrix_ties_included() -> None:
 
 
 def test_a_shared_best_utility_has_no_gaps() -> None:
-    with pytest.raises(ValueError, match="gaps need a Condorcet winner, and 2 arms share the best utility"):
+    with pytest.raises(ValueError, match="gaps need a Condorcet winner, but 2 arms share the highest utility"):
         _ = Utilities(np.array([1.0, 0.0, 1.0])).gaps
 
 
@@ -49,7 +49,7 @@ def test_a_million_arms() -> None:
     assert problem.copeland_scores[problem.condorcet_winner] == 1.0
     assert problem.copeland_scores.sum() == pytest.approx(500_000)
     assert len(problem.fingerprint) == 64
-    with pytest.raises(ValueError, match="a matrix of 1000000 arms is too large, expected at most 5000"):
+    with pytest.raises(ValueError, match="a matrix of 1,000,000 arms is too large, expected at most 5,000"):
         problem.matrix()
 
 
@@ -60,7 +60,7 @@ def test_one_arm() -> None:
 
 @pytest.mark.parametrize("values", [[], [[1.0, 2.0]], 1.0])
 def test_utilities_are_one_number_per_arm(values: object) -> None:
-    with pytest.raises(ValueError, match="utilities are a list of one number per arm, got shape"):
+    with pytest.raises(ValueError, match="utilities must be one number per arm, got shape"):
         Utilities(np.array(values))
 
 

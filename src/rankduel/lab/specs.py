@@ -267,6 +267,8 @@ def load_spec(path: str | PathLike[str]) -> Spec:
     The shortest spec has the keys `problems`, `bandits`, `horizon` and `runs`. docs/reproduction.md explains all keys.
     """
     path = Path(path)
+    if not path.exists():
+        raise FileNotFoundError(f"spec file not found: {path}")
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

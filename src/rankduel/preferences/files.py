@@ -93,10 +93,14 @@ def _numbers(rows: Iterable[tuple[int, list[str]]]) -> Floats:
     for number, row in rows:
         if array and len(row) != len(array[0]):
             raise ValueError(f"line {number}: {len(row)} values, expected {len(array[0])} as in the first row")
-        try:
-            array.append([float(word) for word in row])
-        except ValueError as error:
-            raise ValueError(f"line {number}: {error}") from error
+        array.append([_number(word, number) for word in row])
     if not array:
         raise ValueError("the file has no numbers")
     return np.array(array)
+
+
+def _number(word: str, line: int) -> float:
+    try:
+        return float(word)
+    except ValueError:
+        raise ValueError(f"line {line}: expected a number, got {word!r}") from None

@@ -44,7 +44,7 @@ def borda_scores(P: Floats) -> Floats:
 
 
 def von_neumann(P: Floats) -> Floats:
-    """The von Neumann winner: a random mix of arms that no arm beats. One arm alone exactly if some arm is never beaten.
+    """The von Neumann winner: a random mix of arms that no arm beats. One arm alone if and only if it is unbeaten.
 
     If there are several (duplicates, ties), this is one of them.
     """
