@@ -50,7 +50,7 @@ quick: setup
 
 soak: setup postgresql
 	RANKDUEL_KILLS=200 RANKDUEL_EXAMPLES=200 RANKDUEL_MUTATIONS=100000 \
-	$(BIN)/pytest -n 2 --dist worksteal tests/attack tests/crash tests/postgres tests/service
+	$(BIN)/pytest -n 2 --dist worksteal --timeout 7200 tests/attack tests/crash tests/postgres tests/service
 	$(BIN)/python -m benchmarks --endurance 10000000
 
 # The tests start their own database server. They are skipped if none is installed and none can be installed.

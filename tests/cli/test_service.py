@@ -24,7 +24,10 @@ CREATE = ("tournaments", "create", "home", "--ranker", "bm25", "--ranker", "=ltr
 
 
 def command(*arguments: str, cwd: Path) -> tuple[int, str, str]:
-    """Run a command in this process: its exit code, stdout and stderr."""
+    """Run a command: its exit code, stdout and stderr. In this process, except `serve`, which needs an event loop."""
+    if arguments[0] == "serve":
+        ran = run(*arguments, cwd=cwd)
+        return ran.returncode, ran.stdout, ran.stderr
     out, err = io.StringIO(), io.StringIO()
     with chdir(cwd), redirect_stdout(out), redirect_stderr(err):
         try:
