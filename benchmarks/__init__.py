@@ -1,1 +1,1 @@
-"""What the kernels cost: `python -m benchmarks`. Results are asserted, times are only reported."""
+"""Benchmarks: `python -m benchmarks`. They check results, and report times without judging them."""

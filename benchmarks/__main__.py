@@ -1,4 +1,4 @@
-"""`python -m benchmarks`: the table of the README. `--instructions`: callgrind's counts and how they have changed."""
+"""Measure bandits, interleaving, datasets, live tournaments and the service. See the options for single benchmarks."""
 
 import argparse
 from collections.abc import Sequence
@@ -19,27 +19,41 @@ from benchmarks import (
 
 
 def parser() -> argparse.ArgumentParser:
-    """What can be asked for."""
+    """Declare the options."""
     options = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    options.add_argument("--quick", action="store_true", help="a few seconds: does it run at all?")
-    options.add_argument("--repeat", type=int, default=5, help="runs of each bandit (default 5)")
-    options.add_argument("--bandit", action="append", default=[], choices=list(rd.REGISTRY), help="only this one")
-    options.add_argument("--instructions", action="store_true", help="count instructions instead of time")
-    options.add_argument("--record", action="store_true", help="with --instructions: make these the recorded counts")
+    options.add_argument("--quick", action="store_true", help="run each benchmark for a moment, to check that it works")
+    options.add_argument("--repeat", type=int, default=5, metavar="N", help="runs of each bandit (default: 5)")
     options.add_argument(
-        "--loading", type=float, metavar="FRACTION", help="only a file of that fraction of MSLR-WEB30K"
+        "--bandit",
+        action="append",
+        default=[],
+        choices=list(rd.REGISTRY),
+        metavar="NAME",
+        help="only CPU time per duel of this bandit (repeatable)",
     )
-    options.add_argument("--live", action="store_true", help="only the live tournament")
     options.add_argument(
-        "--endurance", type=int, metavar="DUELS", help="only a live tournament of so many duels: memory, and opening it"
+        "--instructions",
+        action="store_true",
+        help="only instructions per duel, counted by callgrind and compared with the recorded counts",
+    )
+    options.add_argument("--record", action="store_true", help="with --instructions: record the new counts")
+    options.add_argument(
+        "--loading", type=float, metavar="FRACTION", help="only load a LETOR file, this fraction of MSLR-WEB30K in size"
+    )
+    options.add_argument("--live", action="store_true", help="only a live tournament on SQLite")
+    options.add_argument(
+        "--endurance",
+        type=int,
+        metavar="DUELS",
+        help="only memory and opening time of a live tournament",
     )
     options.add_argument("--service", action="store_true", help="only the HTTP service")
-    options.add_argument("--postgres", metavar="URL", help="only live tournaments in that PostgreSQL database")
+    options.add_argument("--postgres", metavar="URL", help="only live tournaments in this PostgreSQL database")
     return options
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run what was asked for."""
+    """Run the selected benchmarks."""
     asked = parser().parse_args(arguments)
     if asked.instructions:
         instructions.report(only=asked.bandit, record=asked.record, quick=asked.quick)

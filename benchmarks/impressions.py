@@ -1,4 +1,4 @@
-"""What a page costs: in the compiled loop of an estimate, and from Python."""
+"""CPU time of interleaving: one duel in the compiled loop of an estimate, and one page from Python."""
 
 import random
 import time
@@ -17,13 +17,13 @@ DUEL_TARGET = 1.5  # microseconds
 
 
 def report(*, repeat: int, quick: bool) -> None:
-    """Print the cost of a duel for each user, and of a page for each method that solves nothing."""
+    """Print the time of a duel for each click model, and of a page for each method without a linear program."""
     _duels(repeat, 1 if quick else 30)
     _pages(repeat, quick)
 
 
 def strict(n_rankers: int = 136) -> Collection:
-    """Some queries of 120 documents, and rankers without ties."""
+    """Create a collection of three queries with 120 documents each, and rankers without ties."""
     random = np.random.default_rng(1)
     grades = random.choice(5, p=[0.515, 0.325, 0.134, 0.018, 0.008], size=3 * 120)
     scores = 0.3 * grades[:, None] + random.normal(size=(len(grades), n_rankers))
@@ -31,8 +31,9 @@ def strict(n_rankers: int = 136) -> Collection:
 
 
 def _duels(repeat: int, each: int) -> None:
-    """Probabilistic interleaving: build, click, credit."""
-    print(f"\nOne probabilistic duel in an estimate, k = 10, 120 documents, least CPU time (target: {DUEL_TARGET} us):")
+    """Measure duels with probabilistic interleaving: build the page, click, credit."""
+    print("\nOne duel with probabilistic interleaving, k = 10, 120 documents, minimum CPU time", end=" ")
+    print(f"(target: {DUEL_TARGET} us):")
     for name, collection in (("no ties", strict()), ("ties", synthetic(n_queries=3, seed=1))):
         for ties in get_args(Ties):
             costs = []
@@ -49,7 +50,7 @@ def _duels(repeat: int, each: int) -> None:
 
 
 def _pages(repeat: int, quick: bool) -> None:
-    print("\nOne page of 10 from Python, least CPU time:")
+    print("\nOne page of 10 documents from Python, minimum CPU time:")
     calls = 50 if quick else 2000
     for name in ("team_draft", "balanced", "probabilistic"):
         method = rd.interleaving.interleaving_from(name)
@@ -58,14 +59,14 @@ def _pages(repeat: int, quick: bool) -> None:
             second = random.Random(1).sample(first, n)
             shown = method.interleave(first, second, seed=1)
             clicks = [shown.documents[1], shown.documents[4]]
-            made = least(lambda m=method, a=first, b=second: m.interleave(a, b, seed=1), repeat, calls)  # type: ignore[misc]
-            credited = least(lambda m=method, s=shown, c=clicks: m.credit(s, c), repeat, calls)  # type: ignore[misc]
+            made = minimum(lambda m=method, a=first, b=second: m.interleave(a, b, seed=1), repeat, calls)  # type: ignore[misc]
+            credited = minimum(lambda m=method, s=shown, c=clicks: m.credit(s, c), repeat, calls)  # type: ignore[misc]
             target = f" (target: {TARGETS[name]} us)" if name in TARGETS else ""
-            print(f"{name}, lists of {n}: {1e6 * made:.1f} us to make{target}, {1e6 * credited:.1f} us to credit")
+            print(f"{name}, lists of {n}: {1e6 * made:.1f} us to build{target}, {1e6 * credited:.1f} us to credit")
 
 
-def least(call: Callable[[], object], repeat: int, calls: int) -> float:
-    """Seconds of CPU for one call, in the fastest of some repetitions."""
+def minimum(call: Callable[[], object], repeat: int, calls: int) -> float:
+    """CPU seconds of one call, in the fastest repetition."""
     times = []
     for _ in range(repeat):
         started = time.process_time()

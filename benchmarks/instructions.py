@@ -1,4 +1,4 @@
-"""Instructions per duel, counted by Valgrind's callgrind: the same on a busy machine as on a quiet one."""
+"""Instructions per duel, counted by callgrind (Valgrind). The counts do not depend on the load of the machine."""
 
 import importlib.metadata
 import json
@@ -17,7 +17,7 @@ import rankduel as rd
 RECORDED = Path(__file__).with_name("instructions.json")
 DUELS = 20_000
 
-# The loop itself, without `simulate`, which looks at the clock to decide how far to go in one step.
+# Only the loop, without `simulate`, whose steps depend on the clock.
 CODE = """
 import sys
 import rankduel as rd
@@ -30,7 +30,7 @@ assert play.duels == int(sys.argv[2])
 
 
 class Record(TypedDict):
-    """What is kept in the file."""
+    """Contents of instructions.json."""
 
     problem: str
     duels: int
@@ -39,13 +39,13 @@ class Record(TypedDict):
 
 
 def report(*, only: list[str], record: bool, quick: bool) -> None:
-    """Count, compare with the recorded counts, and record the new ones if asked to or if there are none."""
+    """Count, compare with the recorded counts, and record the new counts if requested or if there are none."""
     if shutil.which("valgrind") is None:
-        print("valgrind is not installed: no instructions counted")
+        print("valgrind is not installed; install it to count instructions")
         return
     names = [name for name in rd.REGISTRY if not only or name in only]
     duels = 500 if quick else DUELS
-    with ThreadPoolExecutor(os.cpu_count()) as pool:  # a count does not mind the neighbour
+    with ThreadPoolExecutor(os.cpu_count()) as pool:  # parallel runs do not change the counts
         counts = dict(zip(names, pool.map(lambda name: per_duel(name, duels), names), strict=True))
     now: Record = {
         "problem": "web_search()",
@@ -63,12 +63,12 @@ def report(*, only: list[str], record: bool, quick: bool) -> None:
 
 
 def compare(now: Record, before: Record | None) -> list[str]:
-    """The counts and by how much they have changed.
+    """Format the counts and their changes.
 
     >>> now = Record(problem="", duels=9, versions={"gcc": "13"}, instructions_per_duel={"DTS": 110.0, "RUCB": 5.0})
     >>> for line in compare(now, {**now, "versions": {"gcc": "12"}, "instructions_per_duel": {"DTS": 100.0}}):
     ...     print(line)
-    gcc was 12, is 13: counts may differ for that alone
+    gcc changed from 12 to 13, which may change the counts
     DTS                      110.0 instructions per duel    +10.0 %
     RUCB                       5.0 instructions per duel    new
     """
@@ -76,10 +76,10 @@ def compare(now: Record, before: Record | None) -> list[str]:
     lines = []
     if before is not None:
         if (before["problem"], before["duels"]) != (now["problem"], now["duels"]):
-            lines.append(f"another run was recorded: {before['duels']} duels on {before['problem']}")
+            lines.append(f"cannot compare with the recorded run: {before['duels']} duels on {before['problem']}")
             old = {}
         lines += [
-            f"{tool} was {before['versions'].get(tool, 'unknown')}, is {version}: counts may differ for that alone"
+            f"{tool} changed from {before['versions'].get(tool, 'unknown')} to {version}, which may change the counts"
             for tool, version in now["versions"].items()
             if version != before["versions"].get(tool)
         ]
@@ -90,12 +90,12 @@ def compare(now: Record, before: Record | None) -> list[str]:
 
 
 def per_duel(name: str, duels: int) -> float:
-    """Instructions of a run, less those of a run of one duel: of everything that only happens once."""
+    """Instructions per duel. The instructions of a run of one duel are subtracted, to exclude the start-up."""
     return (count(name, duels) - count(name, 1)) / (duels - 1)
 
 
 def count(name: str, duels: int) -> int:
-    """Instructions of a whole process that plays so many duels."""
+    """Instructions of a process that plays this number of duels."""
     command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", sys.executable, "-c", CODE]
     environment = os.environ | {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run([*command, name, str(duels)], env=environment, capture_output=True, text=True, check=False)
@@ -106,7 +106,7 @@ def count(name: str, duels: int) -> int:
 
 
 def versions() -> dict[str, str]:
-    """Of what the counts depend on, beside the code."""
+    """Versions of the tools that influence the counts."""
     compiler = shutil.which("gcc")
     command = [compiler or "false", "-dumpfullversion"]
     return {

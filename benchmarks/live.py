@@ -1,4 +1,4 @@
-"""Live tournaments: durable tells a second, what an ask takes, and how long opening takes; beside bare commits."""
+"""Live tournaments on SQLite: durable tells per second, time of an ask and of opening, compared with bare commits."""
 
 import sqlite3
 import subprocess
@@ -19,17 +19,19 @@ RANKERS = [f"ranker {number}" for number in range(136)]
 
 
 def report(*, quick: bool) -> None:
-    """Print the lines, all measured in one run on one disk."""
+    """Print all measurements of one run on one disk."""
     with on_disk() as folder:
         url, duels = f"sqlite:///{folder}/duels.db", 2_000 if quick else 100_000
         print(f"\nlive tournament of {len(RANKERS)} rankers on SQLite; a bare commit takes {1e3 * bare(folder):.1f} ms")
         with LocalTournament.create("bench", rankers=RANKERS, storage=url, seed=1) as t:
             for threads in (1, 8, 32):
-                print(f"ask and durable tell, {threads} threads: {in_threads(t, threads, 20 if quick else 300):,.0f}/s")
+                print(
+                    f"ask and durable tell, threads: {threads}: {in_threads(t, threads, 20 if quick else 300):,.0f}/s"
+                )
             took, cpu = asks(t, 200 if quick else 2_000)
-            print(f"ask: {1e6 * took:.0f} us of time, {1e6 * cpu:.0f} of CPU")
+            print(f"ask: {1e6 * took:.0f} us, {1e6 * cpu:.0f} us of CPU")
             rate = in_groups(t, duels - t.counts.issued, 100)
-            print(f"ask and durable tell, in groups of 100: {rate:,.0f}/s")
+            print(f"ask and durable tell, in batches of 100: {rate:,.0f}/s")
             before = t.counts
         started = perf_counter()
         with LocalTournament.open("bench", storage=url) as t:
@@ -41,24 +43,22 @@ def report(*, quick: bool) -> None:
             assert replayed.bandit.decision() == t._state.bandit.decision()
         size = Path(folder, "duels.db").stat().st_size
         print(
-            f"opened with {before.issued:,} duels in {opened:.3f} s; replay of all {replayed.number:,} events "
-            f"{took:.1f} s; {size / before.issued:.0f} bytes per duel"
+            f"open with {before.issued:,} duels: {opened:.3f} s; replay of {replayed.number:,} events: {took:.1f} s; "
+            f"{size / before.issued:.0f} bytes per duel"
         )
 
 
 def endurance(duels: int) -> None:
-    """Print the memory of a process that plays so many duels, and how long another one takes to go on from there."""
+    """Print the memory of a process that plays this number of duels, and the time to open the tournament again."""
     with on_disk() as folder:
         url, random = f"sqlite:///{folder}/duels.db", Random(1)
-        print(
-            f"{duels:,} duels of {len(RANKERS)} rankers in groups of 1,000; memory without what is mapped of the file"
-        )
+        print(f"{duels:,} duels of {len(RANKERS)} rankers in batches of 1,000; memory without memory-mapped files")
         with LocalTournament.create("bench", rankers=RANKERS, storage=url, seed=1) as t:
             for tenth in range(1, 11):
                 started, of = perf_counter(), duels // 10
                 for group in range(0, of, 1000):
                     asked = t.ask_many([(f"{tenth}.{group}.{number}", None) for number in range(min(1000, of - group))])
-                    t.tell_many([(duel, random.choice(OUTCOMES)) for duel in asked])  # nobody is better
+                    t.tell_many([(duel, random.choice(OUTCOMES)) for duel in asked])  # all rankers are equal
                 rate = of / (perf_counter() - started)
                 print(
                     f"{tenth * of:>12,} duels: {rate:,.0f}/s, {memory():.0f} MB, {len(t.decision().left)} left",
@@ -66,7 +66,7 @@ def endurance(duels: int) -> None:
                 )
         size = Path(folder, "duels.db").stat().st_size
         done = subprocess.run([sys.executable, "-c", _REOPEN, url], capture_output=True, text=True, check=True)
-        print(f"opened {done.stdout.strip()}; the file has {size / 1e9:.2f} GB, {size / duels:.0f} bytes per duel")
+        print(f"open and first ask {done.stdout.strip()}; file: {size / 1e9:.2f} GB, {size / duels:.0f} bytes per duel")
 
 
 _REOPEN = """
@@ -76,25 +76,25 @@ started = time.perf_counter()
 with rd.Tournament.open("bench", storage=sys.argv[1]) as t:
     asked = t.ask("the first query")
     took = time.perf_counter() - started
-    print(f"with {t.counts.resolved:,} duels, and asked, in {took:.3f} s")
+    print(f"with {t.counts.resolved:,} duels: {took:.3f} s")
 """
 
 
 def on_disk() -> tempfile.TemporaryDirectory[str]:
-    """A folder for a storage that git ignores, should a run be killed; in memory, /tmp would promise too much."""
+    """Create a folder on disk, because /tmp may be in memory. Git ignores it if a killed run leaves it behind."""
     results = Path("results")
     results.mkdir(exist_ok=True)
     return tempfile.TemporaryDirectory(dir=results.absolute())
 
 
 def memory() -> float:
-    """Megabytes that are this process's own."""
+    """Megabytes of private memory of this process."""
     (line,) = (line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("RssAnon:"))
     return int(line.split()[1]) / 1024
 
 
 def bare(folder: str) -> float:
-    """Seconds that SQLite takes to make one row durable."""
+    """Median seconds of a SQLite commit of one row."""
     file = sqlite3.connect(Path(folder, "bare.db"), isolation_level=None)
     file.execute("PRAGMA journal_mode = WAL")
     file.execute("PRAGMA synchronous = FULL")
@@ -109,7 +109,7 @@ def bare(folder: str) -> float:
 
 
 def in_threads(t: LocalTournament, threads: int, duels: int) -> float:
-    """Pairs of ask and tell a second, when each thread waits for each of its tells."""
+    """Pairs of ask and tell per second, if each thread waits for each of its tells."""
 
     def work(name: str) -> None:
         for number in range(duels):
@@ -125,7 +125,7 @@ def in_threads(t: LocalTournament, threads: int, duels: int) -> float:
 
 
 def in_groups(t: LocalTournament, duels: int, size: int) -> float:
-    """The same when one thread tells many together."""
+    """Pairs of ask and tell per second, if one thread tells batches."""
     started = perf_counter()
     for group in range(0, duels, size):
         asked = t.ask_many([(f"group {group}.{number}", None) for number in range(min(size, duels - group))])
@@ -134,7 +134,7 @@ def in_groups(t: LocalTournament, duels: int, size: int) -> float:
 
 
 def asks(t: LocalTournament, duels: int) -> tuple[float, float]:
-    """Median seconds of an ask, and its CPU, while a tell now and then keeps the writer busy."""
+    """Median seconds of an ask, and its mean CPU seconds, while occasional tells keep the writer busy."""
     times, cpu, asked = [], 0.0, []
     for number in range(duels):
         started, used = perf_counter(), thread_time()

@@ -1,4 +1,4 @@
-"""A LETOR file of a fraction of MSLR-WEB30K: the first load, the second, and what memory they take."""
+"""Load a LETOR file twice, the second time from the cache: time and memory."""
 
 import json
 import tempfile
@@ -27,7 +27,7 @@ print(json.dumps({"wall": wall, "cpu": cpu, "base": base / 1024, "peak": peak / 
 
 
 def report(*, fraction: float, quick: bool) -> None:
-    """Print what both loads take."""
+    """Print time and memory of both loads."""
     share = 0.0005 if quick else fraction
     with tempfile.TemporaryDirectory() as folder:
         file, cache = Path(folder) / "train.txt", Path(folder) / "cache"
@@ -36,26 +36,26 @@ def report(*, fraction: float, quick: bool) -> None:
         size = file.stat().st_size / 1e6
         first, second = (json.loads(fresh(LOAD, str(file), str(cache))) for _ in range(2))
     print(
-        f"\nA LETOR file of {share:.2%} of MSLR-WEB30K's shape: {size:,.0f} MB, {first['documents']:,} documents,"
+        f"\nLETOR file, {share:.2%} of the size of MSLR-WEB30K: {size:,.0f} MB, {first['documents']:,} documents,"
         f" {FEATURES} features"
     )
     print(
         f"first load: {first['cpu']:.2f} s of CPU, {size / first['cpu']:.0f} MB/s (target: 50), {first['wall']:.2f} s"
-        f" in all; hashing and writing the cache included\n"
-        f"second load: {second['cpu']:.2f} s of CPU, {second['wall']:.2f} s in all"
+        f" elapsed, including the hash and the cache\n"
+        f"second load: {second['cpu']:.2f} s of CPU, {second['wall']:.2f} s elapsed"
         f" ({1000 * second['wall'] / size:.2f} s per GB)"
     )
     whole = 4 * DOCUMENTS * FEATURES / 2**20
     other = first["peak"] - first["base"] - first["tables"]
     print(
-        f"memory: peak {first['peak']:,.0f} MB, of which {first['base']:,.0f} MB before, {first['tables']:,.0f} MB the"
-        f" tables; all of WEB30K has tables of {whole:,.0f} MB, so a peak of about"
+        f"peak memory: {first['peak']:,.0f} MB, including {first['base']:,.0f} MB before the load and"
+        f" {first['tables']:,.0f} MB of tables; the tables of MSLR-WEB30K take {whole:,.0f} MB, so its peak is about"
         f" {first['base'] + whole * (1 + max(0, other) / first['tables']):,.0f} MB (target: 4 GB)"
     )
 
 
 def lines(share: float) -> Iterator[str]:
-    """Documents as MSLR has them: counts, many zeros, and decimals of six places; about 120 to a query."""
+    """Generate lines like those of MSLR: counts, many zeros, six decimals, and about 120 documents per query."""
     draw = np.random.default_rng(1)
     bodies = []
     for _ in range(2_000):

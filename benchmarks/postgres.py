@@ -1,6 +1,6 @@
-"""Tournaments on PostgreSQL: durable tells a second by one and by three processes, and how long others take to know.
+"""Live tournaments on PostgreSQL: durable tells per second of one and three processes, delays, and leader failover.
 
-`python -m benchmarks --postgres postgresql://...` makes tournaments of its own in that database, and leaves them there.
+`python -m benchmarks --postgres postgresql://...` creates tournaments in this database, and does not delete them.
 """
 
 import subprocess
@@ -20,11 +20,11 @@ RANKERS = [f"ranker {number}" for number in range(136)]
 
 
 def report(url: str, *, quick: bool) -> None:
-    """Print the lines, all measured in one run."""
+    """Print all measurements of one run."""
     seconds = 1.0 if quick else 10.0
     took = 1e3 * bare(url)
     print(f"\nlive tournament of {len(RANKERS)} rankers on PostgreSQL; a bare commit of one row takes {took:.1f} ms")
-    for kind, what in (("single", "8 threads that wait for each"), ("groups", "groups of 100")):
+    for kind, what in (("single", "8 threads, one duel at a time"), ("groups", "batches of 100")):
         for processes in (1, 3):
             name = f"bench {token_hex(4)}"
             LocalTournament.create(name, rankers=RANKERS, storage=url, seed=1).close()
@@ -33,14 +33,14 @@ def report(url: str, *, quick: bool) -> None:
                 assert sum(event.kind == "resolved" for event in t.journal()) == t.counts.resolved
             print(
                 f"ask and durable tell, {what}, {processes} processes: {sum(rates):,.0f}/s; "
-                f"ask {1e3 * waits[0]:.1f} ms, tell {1e3 * waits[1]:.1f} ms in the median"
+                f"ask {1e3 * waits[0]:.1f} ms, tell {1e3 * waits[1]:.1f} ms (medians)"
             )
-    print(f"what one process is told another knows after {1e3 * median(lags(url, 5 if quick else 40)):.0f} ms")
-    print(f"the lead is taken over {takeover(url):.2f} s after its holder was killed")
+    print(f"other processes learn a tell after {1e3 * median(lags(url, 5 if quick else 40)):.0f} ms (median)")
+    print(f"after the leader is killed, another process leads within {takeover(url):.2f} s")
 
 
 def bare(url: str) -> float:
-    """Seconds that PostgreSQL takes to make one row durable, for one who waits for nothing else."""
+    """Median seconds of a PostgreSQL commit of one row, without other load."""
     times = []
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("CREATE TABLE IF NOT EXISTS bare (value bigint)")
@@ -53,7 +53,7 @@ def bare(url: str) -> float:
 
 
 def played(url: str, name: str, kind: str, seconds: float, processes: int) -> tuple[list[float], list[float]]:
-    """Duels a second of each process, and the median waits of asks and tells."""
+    """Duels per second of each process, and the median times of asks and tells."""
     command = [sys.executable, "-m", "benchmarks.postgres", url, name, kind, str(seconds)]
     workers = [
         subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(processes)
@@ -71,7 +71,7 @@ def played(url: str, name: str, kind: str, seconds: float, processes: int) -> tu
 
 
 def play(url: str, name: str, kind: str, seconds: float) -> None:
-    """One of the processes."""
+    """Play duels in one of the processes, and print rate and times."""
     with LocalTournament.open(name, storage=url) as t:
         print("ready", flush=True)
         sys.stdin.readline()
@@ -100,7 +100,7 @@ def play(url: str, name: str, kind: str, seconds: float) -> None:
 
 
 def lags(url: str, tells: int) -> list[float]:
-    """Seconds from an answered tell to the moment when another process has learnt it."""
+    """Seconds from the answer to a tell until another process has learnt it."""
     name = f"bench {token_hex(4)}"
     watcher = (
         "import sys, time, rankduel as rd\n"
@@ -125,7 +125,7 @@ def lags(url: str, tells: int) -> list[float]:
 
 
 def takeover(url: str) -> float:
-    """Seconds from the death of who leads a tournament to the moment when another process leads it."""
+    """Seconds from the death of the leader of a tournament until another process leads it."""
     name = f"bench {token_hex(4)}"
     LocalTournament.create(name, rankers=RANKERS, storage=url, seed=1).close()
     leader = (
@@ -145,7 +145,7 @@ def takeover(url: str) -> float:
 
 
 def until(true: Callable[[], bool]) -> float:
-    """Seconds until something is true."""
+    """Seconds until a condition is true."""
     started = monotonic()
     while not true():
         assert monotonic() < started + 60

@@ -1,4 +1,4 @@
-"""The problem that is timed, and the check of a result that comes before its time is looked at."""
+"""The problem of the benchmarks, and the check of their results."""
 
 import os
 from pathlib import Path
@@ -9,23 +9,25 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def data() -> Path | None:
-    """The folder of real data, if there is one."""
+    """Find the folder of real data, if there is one."""
     folder = Path(os.environ.get("RANKDUEL_DATA") or ROOT.parent / "shared" / "data")
     return folder if folder.is_dir() else None
 
 
 def navigational() -> tuple[str, rd.PreferenceMatrix]:
-    """MSLR-Navigational, 136 arms, from the folder of real data; its synthetic twin where that is absent."""
+    """Load MSLR-Navigational, 136 arms, from the folder of real data, or create its synthetic twin."""
     folder = data()
     matrix = folder / "matrices" / "mslr_navigational_136.npz" if folder else None
     if matrix and matrix.exists():
         return "MSLR-Navigational", rd.PreferenceMatrix.load(matrix)
-    return "web_search(), for want of MSLR-Navigational", rd.problems.web_search()
+    return "web_search(), because MSLR-Navigational is not available", rd.problems.web_search()
 
 
 def check(run: rd.Run, problem: rd.PreferenceMatrix) -> None:
-    """A run that ended has found the Condorcet winner; in any other, the champion beats nearly all arms."""
+    """Check that the winner of a run is the Condorcet winner, or else that its champion beats nearly all arms."""
     if run.winner is not None:
-        assert run.winner == problem.condorcet_winner, f"{run.bandit} ended with {run.winner}"
+        assert run.winner == problem.condorcet_winner, (
+            f"{run.bandit}: winner {run.winner}, expected {problem.condorcet_winner}"
+        )
     beaten = problem.copeland_scores[run.champion]
-    assert beaten >= 0.9, f"{run.bandit}: after {run.duels} duels, champion {run.champion} beats only {beaten:.0%}"
+    assert beaten >= 0.9, f"{run.bandit}: champion {run.champion} beats {beaten:.0%} of the arms, expected 90 %"

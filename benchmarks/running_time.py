@@ -1,4 +1,4 @@
-"""The paper's Table 2: CPU days for 1e8 duels, here and there."""
+"""Table 2 of the MergeDTS paper: CPU days for 1e8 duels, here and in the paper."""
 
 import tempfile
 from dataclasses import replace
@@ -10,7 +10,7 @@ from rankduel.lab.specs import Scale, Spec
 
 
 def report(*, quick: bool) -> None:
-    """Play one run of each bandit, in a folder of its own so that nothing is found there, and print the table."""
+    """Play one run of each bandit in an empty folder, so that no stored run is used, and print the table."""
     scale = "smoke" if quick else "paper"
     with tempfile.TemporaryDirectory() as folder:
         study = run(table_2(scale), scale=scale, out=folder, data=data())
@@ -20,7 +20,7 @@ def report(*, quick: bool) -> None:
 
 
 def table_2(scale: str) -> Spec:
-    """What the table needs of the paper's second question, a single run of each bandit."""
+    """Select the parts of research question 2 for the table, with a single run of each bandit."""
     spec = paper_specs()["rq2"]
     needed = [part for part in spec.parts if part.panel in spec.table["columns"]]
     parts = [replace(part, scales={scale: Scale(part.scales[scale].horizon, 1)}) for part in needed]

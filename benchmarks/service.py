@@ -1,4 +1,4 @@
-"""The HTTP service on loopback: single asks and tells, and batches, beside a bare "hello" of the same server."""
+"""HTTP service on loopback: single asks and tells, batches, and a bare "hello" response for comparison."""
 
 import asyncio
 import json
@@ -36,7 +36,7 @@ _SERVE = "from rankduel.service import serve; serve({url!r}, port=0)"
 
 
 def report(*, quick: bool) -> None:
-    """Print the lines, all measured in one run on one disk; server and load generator share the machine."""
+    """Print all measurements of one run on one disk. Server and load generator share the machine."""
     with on_disk() as folder:
         seconds = 0.5 if quick else 5.0
         with running(_HELLO) as port:
@@ -60,7 +60,7 @@ def _p99(times: list[float]) -> float:
 
 @contextmanager
 def running(code: str) -> Iterator[int]:
-    """A server in a process of its own; its port."""
+    """Run a server in its own process. Yields its port."""
     with subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True) as server:
         assert server.stderr is not None
         try:
@@ -76,18 +76,18 @@ def running(code: str) -> Iterator[int]:
 
 
 class Connection(asyncio.Protocol):
-    """One request after the other on one connection; as little work as possible."""
+    """HTTP client with one connection and one request at a time, with as little work as possible."""
 
     def __init__(self) -> None:
         self._buffer = b""
         self._answer: asyncio.Future[bytes] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """It can begin."""
+        """Store the connection."""
         self.transport = cast(asyncio.Transport, transport)
 
     def data_received(self, data: bytes) -> None:
-        """Part of an answer."""
+        """Collect the parts of a response."""
         self._buffer += data
         head, end, body = self._buffer.partition(b"\r\n\r\n")
         if end and len(body) >= int(head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0]):
@@ -97,13 +97,13 @@ class Connection(asyncio.Protocol):
             self._answer.set_result(body)
 
     async def get(self, path: str) -> bytes:
-        """The body of the answer."""
+        """Send a GET request, and return the body of the response."""
         self._answer = asyncio.get_running_loop().create_future()
         self.transport.write(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
         return await self._answer
 
     async def post(self, path: str, body: bytes) -> bytes:
-        """The body of the answer."""
+        """Send a POST request, and return the body of the response."""
         self._answer = asyncio.get_running_loop().create_future()
         head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
         self.transport.write(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
@@ -111,13 +111,13 @@ class Connection(asyncio.Protocol):
 
 
 async def connected(port: int) -> Connection:
-    """A new connection."""
+    """Open a connection."""
     _, connection = await asyncio.get_running_loop().create_connection(Connection, "127.0.0.1", port)
     return connection
 
 
 async def create(port: int) -> None:
-    """Begin the tournament."""
+    """Create the tournament."""
     body = {"name": "bench", "rankers": RANKERS, "seed": 1}
     await (await connected(port)).post("/v1/tournaments", json.dumps(body).encode())
 
@@ -131,9 +131,9 @@ async def _in_many(count: int, seconds: float, work: Callable[[int, float], obje
 async def singles(
     port: int, seconds: float, *, hello: bool = False, connections: int = 32, dashboards: int = 0
 ) -> tuple[float, list[float]]:
-    """Requests a second, half of them asks and half tells, and the seconds that each took.
+    """Requests per second, half of them asks and half of them tells, and the seconds of each.
 
-    An open dashboard reads what its overview page reads, once a second.
+    Each open dashboard sends the requests of its overview page once a second.
     """
     times: list[float] = []
 
@@ -173,7 +173,7 @@ async def singles(
 
 
 async def batches(port: int, seconds: float, size: int) -> tuple[float, list[float]]:
-    """Duels a second, asked and told in batches, and the seconds that each call took."""
+    """Duels per second, asked and told in batches, and the seconds of each call."""
     times: list[float] = []
 
     async def work(number: int, until: float) -> None:

@@ -1,4 +1,4 @@
-"""CPU time per duel of every bandit, beside its literal twin and beside one call of NumPy, in one process."""
+"""CPU time per duel of every bandit, compared with its literal twin and with one NumPy call, in one process."""
 
 import sys
 import time
@@ -18,7 +18,7 @@ from naive import NAIVE
 
 @dataclass(frozen=True)
 class Case:
-    """A bandit, how long it is played (or until it converges), and what it should cost at most, in units of (b)."""
+    """A bandit, its maximum number of duels, and its target time per duel in units of (b)."""
 
     bandit: str
     horizon: int
@@ -36,14 +36,14 @@ CASES = [
 
 
 def cases() -> list[Case]:
-    """Every bandit of the registry: the ones with a target, then the others."""
+    """All bandits of the registry, those with a target first."""
     named = {case.bandit for case in CASES}
     return CASES + [Case(name, 1_000_000) for name in rd.REGISTRY if name not in named]
 
 
 @dataclass
 class Times:
-    """Seconds of CPU per piece of work, from several repetitions."""
+    """CPU seconds of several repetitions."""
 
     seconds: list[float] = field(default_factory=list)
 
@@ -52,24 +52,24 @@ class Times:
         return median(self.seconds)
 
     @property
-    def least(self) -> float:
+    def minimum(self) -> float:
         return min(self.seconds)
 
 
 @dataclass(frozen=True)
 class Measured:
-    """One bandit's row of the table."""
+    """Measurements of one bandit, a row of the table."""
 
     case: Case
     run: rd.Run
     kernel: Times  # seconds per duel
     whole: Times  # seconds per run
-    unit: Times  # seconds per call of (b), taken between the runs
+    unit: Times  # seconds per call of (b), measured between the runs
     twin: Times  # seconds per duel
 
 
 def per_call(work: Callable[[], object], seconds: float) -> float:
-    """CPU seconds of one call, as many of them as fit."""
+    """CPU seconds of one call, averaged over as many calls as fit into the time."""
     calls, started = 0, time.thread_time()
     while (took := time.thread_time() - started) < seconds:
         work()
@@ -78,7 +78,7 @@ def per_call(work: Callable[[], object], seconds: float) -> float:
 
 
 def beta_call() -> Callable[[], object]:
-    """(b): one draw of 16 x 16 Beta variables from whole counts, what a MergeDTS in NumPy does first in every duel."""
+    """(b): one draw of 16 x 16 Beta variables, the first step of each duel of MergeDTS if it were written in NumPy."""
     draw = np.random.default_rng(1)
     wins = draw.integers(0, 200, (16, 16)) + 1
     losses = wins.T.copy()
@@ -98,7 +98,7 @@ def twin_duel(name: str, problem: rd.PreferenceMatrix) -> Callable[[], object]:
 
 
 def measure(case: Case, problem: rd.PreferenceMatrix, *, repeat: int, quick: bool) -> Measured:
-    """Play the same run several times, with a moment of (b) before and after each."""
+    """Play the same run several times, with a measurement of (b) before and after each."""
     kernel, whole, unit, twin = Times(), Times(), Times(), Times()
     beta, moment = beta_call(), 0.01 if quick else 0.15
     unit.seconds.append(per_call(beta, moment))
@@ -115,16 +115,17 @@ def measure(case: Case, problem: rd.PreferenceMatrix, *, repeat: int, quick: boo
 
 
 def report(*, only: list[str], repeat: int, quick: bool) -> None:
-    """Print the table, a row as soon as it is measured."""
+    """Print the table, each row as soon as it is measured."""
     name, problem = navigational()
-    print(f"{name}: {problem.n_arms} arms, {repeat} runs of each bandit, CPU microseconds per duel")
-    print("(a) the literal twin of tests/naive, its first second")
-    print("(b) one numpy.random.Generator.beta call on a 16 x 16 array of counts, taken between the runs\n")
+    runs = "1 run" if repeat == 1 else f"{repeat} runs"
+    print(f"{name}: {problem.n_arms} arms, {runs} of each bandit, CPU microseconds per duel")
+    print("(a) literal twin in tests/naive, in its first second")
+    print("(b) one numpy.random.Generator.beta call on a 16 x 16 array of counts, measured between the runs\n")
     if quick:
-        print("--quick: 2,000 duels each, too few to judge anything by\n")
+        print("--quick: 2,000 duels each, too few for meaningful times\n")
     print(
-        f"{'':18}{'duels':>10}{'median':>9}{'least':>9}{'(a)':>9}{'faster':>9}{'(b)':>8}"
-        f"{'of (b): medians':>17}{'leasts':>9}{'target':>9}"
+        f"{'':18}{'duels':>10}{'median':>9}{'minimum':>9}{'(a)':>9}{'speedup':>9}{'(b)':>8}"
+        f"{'median/(b)':>12}{'minimum/(b)':>13}{'target':>9}"
     )
     for case in cases():
         if not only or case.bandit in only:
@@ -134,24 +135,24 @@ def report(*, only: list[str], repeat: int, quick: bool) -> None:
 def row(m: Measured) -> str:
     """One line of the table."""
     duels = m.run.converged_at or m.run.duels
-    of_medians, of_leasts = m.kernel.median / m.unit.median, m.kernel.least / m.unit.least
+    of_medians, of_minima = m.kernel.median / m.unit.median, m.kernel.minimum / m.unit.minimum
     line = (
-        f"{m.case.bandit:18}{duels:10,}{1e6 * m.kernel.median:9.3f}{1e6 * m.kernel.least:9.3f}"
+        f"{m.case.bandit:18}{duels:10,}{1e6 * m.kernel.median:9.3f}{1e6 * m.kernel.minimum:9.3f}"
         f"{1e6 * m.twin.median:9.1f}{m.twin.median / m.kernel.median:8.0f}x{1e6 * m.unit.median:8.1f}"
-        f"{fraction(of_medians):>17}{fraction(of_leasts):>9}"
+        f"{fraction(of_medians):>12}{fraction(of_minima):>13}"
     )
     if m.case.target is not None:
         line += f"{fraction(m.case.target):>9}"
         if duels > 100_000:
             line += " reached" if of_medians <= m.case.target else " missed"
     if m.run.converged_at is not None:
-        line += f"\n{'':18}converged; the whole run of {m.run.duels:.0e} duels took {m.whole.median:.2f} s"
+        line += f"\n{'':18}converged; all {m.run.duels:.0e} duels took {m.whole.median:.2f} s"
         line += " (target: under 1 s)" if m.case.bandit == "MergeDTS" else ""
     return line
 
 
 def fraction(ratio: float) -> str:
-    """A ratio as people say it.
+    """Format a ratio as a fraction.
 
     >>> fraction(0.0125), fraction(1.5)
     ('1/80', '1.5')

@@ -1,4 +1,4 @@
-"""What it costs to begin: the import, and a MergeDTS of very many arms, each in a process of its own."""
+"""Start-up cost: the import, and a MergeDTS of many arms, each in its own process."""
 
 import json
 import subprocess
@@ -29,22 +29,22 @@ print(json.dumps({"start": took, "peak": peak / 1024, "grown": (peak - before) /
 
 
 def report(*, repeat: int, quick: bool) -> None:
-    """Print the two lines."""
+    """Print both measurements."""
     imports = [float(fresh(IMPORT)) for _ in range(repeat)]
     print(
-        f"\nimport rankduel: {median(imports):.3f} s of CPU, least {min(imports):.3f}, NumPy's import included"
+        f"\nimport rankduel: {median(imports):.3f} s of CPU (minimum {min(imports):.3f} s), including NumPy"
         " (target: under 0.3 s)"
     )
     n_arms = 5_000 if quick else 100_000
     many = json.loads(fresh(MANY_ARMS, str(n_arms), "1000" if quick else "1_000_000"))
     print(
-        f"MergeDTS of {n_arms:,} arms: starts in {many['start']:.2f} s of CPU (target: 1 s); peak memory of the process"
-        f" {many['peak']:,.0f} MB, {many['grown']:,.0f} MB of it the bandit's (target: 1 GB);"
+        f"MergeDTS of {n_arms:,} arms: created in {many['start']:.2f} s of CPU (target: 1 s); peak memory"
+        f" {many['peak']:,.0f} MB, including {many['grown']:,.0f} MB of the bandit (target: 1 GB);"
         f" {1e6 * many['duel']:.2f} us per duel"
     )
 
 
 def fresh(code: str, *arguments: str) -> str:
-    """What a new Python process prints."""
+    """Run code in a new Python process, and return its output."""
     done = subprocess.run([sys.executable, "-c", code, *arguments], check=True, capture_output=True, text=True)
     return done.stdout
