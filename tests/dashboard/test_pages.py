@@ -1,4 +1,4 @@
-"""The dashboard in a real browser: from sign-in to the decision, live, and what it says when something is wrong."""
+"""The dashboard in a real browser: from sign-in to the decision, live updates, and its error messages."""
 
 import re
 import resource
@@ -75,14 +75,14 @@ def test_a_tournament_from_its_creation_to_its_decision(  # noqa: PLR0915 - a lo
     page.fill("#rankers", "\n".join(names(40)))
     page.fill("#baseline", "ranker-3")
     page.click("text=Create tournament")
-    operator.wait("How to begin")
+    operator.wait("Get started")
     assert page.url.endswith("/t/home%20search%2F1")
     page.evaluate("window.marker = 'not loaded again'")
 
     with server.client.with_key(key["admin"]) as client:
         play(client, "home%20search%2F1", "ranker-5", 10)
-        operator.wait("In the lead")
-        left = page.locator(".figure:has-text('Rankers left') b")
+        operator.wait("Leading rankers")
+        left = page.locator(".figure:has-text('Rankers remaining') b")
         while left.inner_text() == "40":
             play(client, "home%20search%2F1", "ranker-5", 10)
             page.wait_for_timeout(200)
@@ -112,9 +112,9 @@ def test_a_tournament_from_its_creation_to_its_decision(  # noqa: PLR0915 - a lo
         assert "admin's" in page.inner_text("main")
         page.click("nav >> text=Duels")
         page.click("tbody a >> nth=0")
-        operator.wait("Why these two met")
+        operator.wait("Why these two rankers met")
         page.click("nav >> text=Decision")
-        operator.wait("Not decided")
+        operator.wait("Undecided")
         while play(client, "home%20search%2F1", "ranker-5"):
             pass
     expect(page.locator(".verdict")).to_have_text("ranker-5")
@@ -122,7 +122,14 @@ def test_a_tournament_from_its_creation_to_its_decision(  # noqa: PLR0915 - a lo
         page.click("text=Markdown")
     text = Path(download.value.path()).read_text()
     assert text.startswith("# home search/1\n")
+    assert "\nranker-5 is the best of 40 rankers, with at least 95 % confidence (" in text
     assert "| Winner | `ranker-5` |" in text
+    page.click("nav >> text=Overview")
+    expect(page.locator("#sentence")).to_contain_text(
+        "ranker-5 is the best of 40 rankers, with at least 95\u00a0% confidence ("
+    )
+    expect(page.locator(".meaning")).to_contain_text("The confidence holds whenever you look, provided that")
+    expect(page.locator(".figure:has-text('Confidence') b")).to_have_text("≥ 95\u00a0%")
     assert page.evaluate("window.marker") == "not loaded again"
 
 
@@ -130,15 +137,15 @@ def test_a_form_says_what_is_wrong(operator: Window) -> None:
     page = operator.page
     operator.open("/new")
     page.click("text=Create tournament")
-    operator.wait("A tournament needs a name.")
+    operator.wait("Enter a name.")
     assert page.evaluate("document.activeElement.id") == "name"
     page.fill("#name", "finished")
     page.fill("#rankers", "a\nb\na")
     page.click("text=Create tournament")
-    operator.wait("“a” is there twice.")
+    operator.wait("“a” is listed twice.")
     page.fill("#rankers", "a\nb")
     page.click("text=Create tournament")
-    operator.wait("There is a tournament of this name already")
+    operator.wait("A tournament with this name already exists")
     assert page.input_value("#rankers") == "a\nb"
 
 
@@ -146,13 +153,13 @@ def test_who_may_only_look_sees_no_controls(opened: NewWindow, key: dict[str, st
     with opened() as reader:
         reader.open("/t/running")
         reader.sign_in(key["read"])
-        reader.wait("In the lead")
+        reader.wait("Leading rankers")
         assert reader.page.url.endswith("/t/running")
         assert "read-only" in reader.page.inner_text("#bar")
         assert reader.page.locator("main button").count() == 0
         assert reader.page.locator("main input").count() == 0
         reader.open("/new")
-        reader.wait("Your key may only look")
+        reader.wait("Your key is read-only")
         reader.open("/")
         assert reader.page.locator("text=New tournament").count() == 0
 
@@ -161,9 +168,9 @@ def test_a_wrong_key_and_one_that_may_not_look(opened: NewWindow, key: dict[str,
     with opened() as visitor:
         visitor.open("/")
         visitor.sign_in("rd_000000000000_wrong")
-        visitor.wait("This key is not known here")
+        visitor.wait("Unknown or revoked key")
         visitor.sign_in(key["ask"])
-        visitor.wait("This key may not look at tournaments")
+        visitor.wait("This key cannot view tournaments")
         assert visitor.page.evaluate("document.activeElement.id") == "key"
         visitor.sign_in(key["read"])
         visitor.wait("Tournaments")
@@ -175,11 +182,11 @@ def test_a_wrong_key_and_one_that_may_not_look(opened: NewWindow, key: dict[str,
 
 def test_what_is_not_there(operator: Window) -> None:
     operator.open("/t/nobody/health")
-    operator.wait("There is no tournament “nobody”")
+    operator.wait("Unknown tournament “nobody”")
     operator.open("/t/running/duels/99-99")
-    operator.wait("There is no such duel")
+    operator.wait("Unknown duel")
     operator.open("/nowhere")
-    operator.wait("There is no such page")
+    operator.wait("Page not found")
     operator.page.click("text=All tournaments")
     operator.wait("finished")
 
@@ -192,18 +199,18 @@ def test_a_session_that_ends_and_a_key_that_is_revoked(browser: Browser, tmp_pat
     with serving(url, session=3, keys_every=0.2) as server, window(browser, server.port) as visitor:
         visitor.open("/t/t")
         visitor.sign_in(made["admin"])
-        visitor.wait("How to begin")
+        visitor.wait("Get started")
         visitor.page.wait_for_timeout(3500)
         visitor.page.click("nav >> text=Health")
         visitor.wait("Your session has ended")
         visitor.sign_in(made["admin"])
-        visitor.wait("What became of duels")
+        visitor.wait("Duels by state")
         storage = storage_at(url, own=False)
         storage.revoke_key(made["admin"].split("_")[1], time.time())
         storage.close()
         visitor.wait("Your session has ended, or its key was revoked")
         visitor.sign_in(made["admin"])
-        visitor.wait("This key is not known here")
+        visitor.wait("Unknown or revoked key")
 
 
 def test_a_server_that_goes_and_comes_back(browser: Browser, tmp_path: Path) -> None:
@@ -215,19 +222,19 @@ def test_a_server_that_goes_and_comes_back(browser: Browser, tmp_path: Path) -> 
             play(client, "t", "ranker-1")
         with window(browser, server.port) as visitor:
             visitor.open("/t/t")
-            visitor.wait("In the lead")
+            visitor.wait("Leading rankers")
             visitor.page.evaluate("window.marker = 'not loaded again'")
             begun = time.monotonic()
             server.stop()
             assert time.monotonic() - begun < 5  # the stream of changes does not keep it
             visitor.wait("The server does not answer")
-            assert "In the lead" in visitor.page.inner_text("main")  # what was seen stays
+            assert "Leading rankers" in visitor.page.inner_text("main")  # the last data stays
             server = Server(url, port=server.port)
             visitor.page.wait_for_selector("#banner", state="hidden")
             with server.client as client:
                 while play(client, "t", "ranker-1"):
                     pass
-            visitor.wait("Decided with 99 % certainty: ranker-1")
+            visitor.wait("ranker-1 is the best of 4 rankers, with at least 99")
             assert visitor.page.evaluate("window.marker") == "not loaded again"
     finally:
         if server.process.poll() is None:
@@ -262,7 +269,9 @@ def test_the_keyboard_is_enough(operator: Window) -> None:
     page.keyboard.press("Home")
     first = page.inner_text("p.picked")
     page.keyboard.press("ArrowRight")
-    assert "was dropped at duel" in first
+    assert re.match(
+        r"ranker-\d+ was eliminated by ranker-\d+ at duel [\d,]+ \(evidence against it: 1\d\d\s%\)\.", first
+    )
     assert page.inner_text("p.picked") != first
     operator.open("/t/running/preferences")
     page.focus("#heat")
@@ -283,7 +292,7 @@ def test_a_duel_with_both_lists_its_page_and_clicks(operator: Window, server: Se
     page = operator.page
     operator.open("/t/running/duels")
     page.click("tbody a >> nth=0")
-    operator.wait("What the user did")
+    operator.wait("User actions")
     with server.client.with_key(key["read"]) as client:
         told = client.get("/v1/tournaments/running/duels/1-10002").body
     assert told["page"]["lists"] == [["d1", "d2", "d3", "d4"], ["d4", "d3", "d5", "d1"]]
@@ -303,7 +312,7 @@ def test_a_duel_with_both_lists_its_page_and_clicks(operator: Window, server: Se
     assert "How the algorithm chooses" in text
     assert page.locator(".then tbody tr").count() == 2
     operator.open("/t/running/duels/1-1")
-    operator.wait("The application has told the outcome, not the page.")
+    operator.wait("The application reported the outcome, but not the page.")
     operator.wait("They had not met before")
 
 
@@ -314,16 +323,16 @@ def test_a_disk_that_is_full_until_it_is_not(browser: Browser, tmp_path: Path) -
         client.post("/v1/tournaments", {"name": "t", "rankers": names(20)})
         play(client, "t", "ranker-1", 10)
         visitor.open("/t/t")
-        visitor.wait("In the lead")
+        visitor.wait("Leading rankers")
         no_room = (1, resource.RLIM_INFINITY)
         room = resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, no_room)
         assert not play(client, "t", "ranker-1", 10)
-        visitor.wait("It has failed, and users see the baseline")
+        visitor.wait("The tournament has failed, and users see the champion")
         expect(visitor.page.locator("#bar .status")).to_have_text("Failing", timeout=20_000)
         visitor.page.click("nav >> text=Leaderboard")
         visitor.page.wait_for_selector("#rows th")
         visitor.page.click("nav >> text=Health")
-        visitor.wait("What has failed")
+        visitor.wait("Failure:")
         resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, room)
         expect(visitor.page.locator("#bar .status")).to_have_text("Running", timeout=20_000)
         assert play(client, "t", "ranker-1", 10)
@@ -387,7 +396,7 @@ def test_a_heat_map_of_seven_hundred(browser: Browser, many: Server) -> None:
         box = page.locator("#heat").bounding_box()
         assert box is not None
         page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 5)
-        visitor.wait("against places")
+        visitor.wait("against positions")
         page.mouse.click(box["x"] + 20, box["y"] + 5)
         visitor.wait("Show all 700")
         box = page.locator("#heat").bounding_box()

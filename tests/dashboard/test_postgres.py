@@ -1,4 +1,4 @@
-"""The dashboard of a server whose tournaments are in PostgreSQL, and a database that goes and comes back."""
+"""The dashboard with tournaments in PostgreSQL, and a database that stops and starts again."""
 
 import numpy as np
 from playwright.sync_api import Browser, expect
@@ -30,12 +30,12 @@ def test_the_dashboard_on_postgresql(browser: Browser) -> None:
             visitor.wait("1,001 today")
             database.stop()
             expect(page.locator("#bar .status")).to_have_text("Failing", timeout=20_000)
-            visitor.wait("What has failed: the storage cannot be read.")
+            visitor.wait("Failure: the storage cannot be read.")
             page.click("nav >> text=Health")
-            visitor.wait("It cannot be read now: the storage does not answer.")
+            visitor.wait("The audit log cannot be read: the storage does not answer.")
             page.click("nav >> text=Duels")
-            visitor.wait("This page appears by itself as soon as it does.")
+            visitor.wait("This page appears as soon as it answers.")
             database.start()
-            visitor.wait("Choose a duel")
+            visitor.wait("Select a duel")
             expect(page.locator("#bar .status")).to_have_text("Running", timeout=20_000)
             expect(page.locator("#banner")).to_be_hidden()

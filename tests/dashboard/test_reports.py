@@ -1,4 +1,4 @@
-"""What pages say: views, lines, grids, ratings, forecasts, sentences and reports, from tournaments that were played."""
+"""Numbers and texts of pages: views, leaderboards, grids, ratings, forecasts, sentences and reports."""
 
 import math
 from collections.abc import Iterator
@@ -14,10 +14,11 @@ from rankduel.bandits import REGISTRY
 from rankduel.dashboard import (
     Forecast,
     duel_context,
+    enough_at_elimination,
+    evidence_share,
     explain_duel,
     fair_sides,
     forecast,
-    harm,
     health_status,
     leaderboard,
     markdown,
@@ -26,6 +27,7 @@ from rankduel.dashboard import (
     report,
     selection_rule,
     summary_sentence,
+    user_effect,
 )
 from rankduel.dashboard.leaderboard import interval
 from rankduel.dashboard.ratings import Ratings
@@ -79,6 +81,17 @@ def test_a_ranker_goes_when_the_evidence_is_enough(tmp_path: Path, tolerance: fl
         (gone,) = set(before.alive) - set(view.alive)
         assert view.evidence is not None
         assert view.evidence[gone] >= before.enough
+        (departure,) = t.timeline()
+        assert enough_at_elimination(view, departure) == pytest.approx(before.enough)
+        rows = {row.ranker: row for row in leaderboard(view)}
+        shares = {name: evidence_share(row, view.enough) for name, row in rows.items()}
+        assert shares.pop(departure.ranker) == 1
+        assert view.enough is not None
+        for name, share in shares.items():
+            assert share == min(1, max(0, view.evidence[view.names.index(name)] / view.enough))
+        if tolerance is not None:  # then the number of rankers left at that time is unknown
+            assert enough_at_elimination(replace(view, retired=frozenset({11})), departure) is None
+            assert enough_at_elimination(view, replace(departure, left=100)) is None
 
 
 def test_the_audit_is_the_journal_without_outcomes(t: LocalTournament) -> None:
@@ -90,18 +103,30 @@ def test_the_audit_is_the_journal_without_outcomes(t: LocalTournament) -> None:
         assert t.resolved_since(moment) == sum(time >= moment for time in times)
 
 
-def test_ratings_find_the_truth_and_harm_is_measured_against_the_baseline(t: LocalTournament) -> None:
+def test_ratings_find_the_truth_and_the_effect_is_measured_against_the_baseline(t: LocalTournament) -> None:
     view = t.view()
     rated = ratings(view)
     assert np.abs((rated.means - rated.means.mean()) - (TRUE - TRUE.mean())).max() < 0.25
-    found = harm(view, rated)
+    found = user_effect(view, rated)
     assert found is not None
-    chance = 1 / (1 + np.exp(TRUE - TRUE[6])) - 0.5  # of the baseline to be better than each; all meet equally often
+    chance = 1 / (1 + np.exp(TRUE[6] - TRUE)) - 0.5  # of each to beat the baseline; all meet equally often
     assert found.against == "ranker-6"
     assert found.per_page == pytest.approx(chance.mean(), abs=0.02)
     assert found.pages == pytest.approx(found.per_page * view.resolved)
     unknown = replace(view, settings=replace(view.settings, baseline="none of them"))
-    assert harm(unknown, rated) is None
+    assert user_effect(unknown, rated) is None
+
+
+def test_the_effect_is_positive_if_users_see_better_rankers(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/duels.db"
+    for baseline, better in (("ranker-0", False), ("ranker-2", True)):
+        with LocalTournament.create(baseline, rankers=names(3), storage=url, baseline=baseline, seed=1) as t:
+            play(t, 500, [2.0, 1.0, 0.0])
+            found = user_effect(t.view(), ratings(t.view()))
+            assert found is not None
+            assert (found.per_page > 0) == better
+            word = "better" if better else "worse"
+            assert f"% {word} than `{baseline}` |\n" in markdown(report(t))
 
 
 def test_a_grid_holds_every_duel_between_its_groups(t: LocalTournament) -> None:
@@ -169,7 +194,7 @@ def test_a_forecast_is_near_what_happens(tmp_path: Path) -> None:
     assert abs(np.mean(ratio)) < math.log(3), ratio
 
 
-def test_a_forecast_does_not_take_for_ever() -> None:
+def test_a_forecast_takes_limited_time() -> None:
     bandit = rd.CertifiedSparring(50, seed=1)
     same = Ratings(np.zeros(50), np.zeros(50))
     assert forecast(rd.CertifiedSparring, bandit.snapshot(), same, resolved=0, seconds=0.3) == Forecast(
@@ -180,31 +205,71 @@ def test_a_forecast_does_not_take_for_ever() -> None:
 def test_sentences(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/duels.db"
     with LocalTournament.create("t", rankers=names(3), storage=url, delta=0.05, seed=1) as t:
-        assert summary_sentence(t.view(), None, 0) == "Not a single outcome yet: 3 of 3 rankers remain."
+        assert summary_sentence(t.view(), None, 0) == "No decision yet: 3 of 3 rankers are left (0 duels)."
         t.tell(t.ask(), rd.Outcome.FIRST)
         view, lead = t.view(), t.champion
-        assert summary_sentence(view, None, 0) == f"3 of 3 rankers remain; {lead} leads after 1 duels."
-        told = summary_sentence(view, Forecast(212_345, 1, 2, 5), per_day=105_000)
-        end = "about 210,000 duels, 2 days at today's traffic, to a decision with 95 % certainty."
-        assert told == f"3 of 3 rankers remain; {lead} leads; {end}"
-        assert "cannot be foreseen" in summary_sentence(view, Forecast(None, None, None, 0), 1)
-        assert summary_sentence(view, None, 0, failing=True).startswith("It has failed, and users see the baseline;")
+        headline = f"No decision yet: 3 of 3 rankers are left, and {lead} leads (1 duel)."
+        assert t.decision().headline == summary_sentence(view, None, 0) == headline
+        assert (
+            summary_sentence(view, Forecast(212_345, 1, 2, 5), per_day=105_000)
+            == f"{headline} A decision needs about 210,000 more duels, 2 days at today's traffic."
+        )
+        assert summary_sentence(view, Forecast(1, 1, 2, 5), 0) == f"{headline} A decision needs about 1 more duel."
+        assert summary_sentence(view, Forecast(0, 0, 2, 5), 1) == f"{headline} A decision is expected soon."
+        assert summary_sentence(view, Forecast(None, None, None, 0), 1) == (
+            f"{headline} A forecast of the decision is not possible yet."
+        )
+        assert (
+            summary_sentence(view, None, 0, failing=True)
+            == f"The tournament has failed, and users see the champion. {headline}"
+        )
+        baseline = replace(view, settings=replace(view.settings, baseline="ranker-1"))
+        assert "users see the baseline" in summary_sentence(baseline, None, 0, failing=True)
+        stopped = summary_sentence(replace(view, status="stopped"), None, 0)
+        assert stopped == f"Stopped without a decision: 3 of 3 rankers are left, and {lead} leads (1 duel)."
 
         t.pause()
-        assert summary_sentence(t.view(), None, 0).startswith("Paused. 3 of 3")
+        assert summary_sentence(t.view(), None, 0) == f"Paused. {headline}"
         t.start()
         play(t, 20_000, [2.0, 0.0, 0.0])
-        assert summary_sentence(t.view(), None, 0).startswith(
-            "Decided with 95 % certainty: ranker-0 is the best of 3 rankers"
-        )
+        decided = summary_sentence(t.view(), None, 0)
+        assert decided.startswith("ranker-0 is the best of 3 rankers, with at least 95 % confidence (")
+        assert decided == t.decision().headline
         t.stop()
-        assert summary_sentence(t.view(), None, 0).startswith("Decided")
+        assert summary_sentence(t.view(), None, 0) == decided
+
+
+def test_a_confidence_is_named_only_when_it_is_reached(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/duels.db"
+    with LocalTournament.create("t", rankers=names(3), storage=url, delta=0.05, seed=1) as t:
+        t.tell(t.ask(), rd.Outcome.FIRST)
+        assert t.winner is None
+        assert not report(t).confidence_reached
+        running = markdown(report(t))
+        assert "| Confidence | not reached, at least 95 % required |" in running
+        assert "| Winner | no decision yet |" in running
+        play(t, 20_000, [2.0, 0.0, 0.0])
+        made = report(t)
+        assert made.confidence_reached
+        text = markdown(made).splitlines()
+        assert text[2] == made.headline.replace("_", "\\_")
+        assert text[4].startswith("The confidence holds whenever you look, provided that")
+        assert "| Confidence | at least 95 % |" in text
+        assert "| Winner | `ranker-0` |" in text
+        doubtful = markdown(replace(made, confidence_reached=False))
+        assert "| Winner | unclear: `ranker-0` left, but no ranker beats all others |" in doubtful
+    with LocalTournament.create("u", rankers=names(3), storage=url, bandit="Uniform", seed=1) as t:
+        play(t, 500, [2.0, 0.0, 0.0])
+        text = markdown(report(t)).splitlines()
+        assert not report(t).confidence_reached
+    assert "| Confidence | none, this bandit gives no guarantee |" in text
+    assert sum(line.startswith("| `ranker-") and line.endswith("| – |") for line in text) == 3
 
 
 @pytest.mark.parametrize("bandit", REGISTRY)
 def test_why_two_rankers_met(bandit: str, tmp_path: Path) -> None:
     """What is said was so when the duel was asked for, whatever has happened since."""
-    assert "choice of" not in selection_rule(bandit)
+    assert "chosen by" not in selection_rule(bandit)
     with LocalTournament.create(
         "t", rankers=names(6), storage=f"sqlite:///{tmp_path}/duels.db", bandit=bandit, seed=1
     ) as t:
@@ -222,14 +287,14 @@ def test_why_two_rankers_met(bandit: str, tmp_path: Path) -> None:
     why, known = explain_duel(then, row), duel_context(then, row)
     assert why.startswith(f"After 500 outcomes, {len(before.alive)} of 6 rankers were left.")
     if duel.first == duel.second:  # while SparringUCB1 waits for outcomes, all its duels are the same
-        assert f"Both choices fell on {duel.first}" in why
+        assert f"{duel.first} was chosen for both sides." in why
     elif won + lost:
-        assert f"{duel.first} won {won}, {duel.second} {lost}." in why
+        assert f"{duel.first} won {won}, {duel.second} won {lost}." in why
     else:
         assert "They had not met before." in why
-    assert (f"{before.names[before.champion]} led." in why) == (before.champion in pair)
+    assert (f"{before.names[before.champion]} was the champion." in why) == (before.champion in pair)
     assert ("in batch" in why) == (before.batches is not None)
-    assert ("was drawn with a chance of" in why) == (row.first_propensity is not None)
+    assert ("was drawn with probability" in why) == (row.first_propensity is not None)
     board = [line.ranker for line in leaderboard(before)]
     assert (known.resolved, known.wins, known.losses, known.ties) == (500, won, lost, 0)
     assert (known.first.ranker, known.second.ranker) == (duel.first, duel.second)
@@ -240,11 +305,11 @@ def test_a_nemesis_is_named_where_it_is_one(tmp_path: Path) -> None:
     with LocalTournament.create("t", rankers=names(3), storage=f"sqlite:///{tmp_path}/duels.db", seed=1) as t:
         view = replace(t.view(), resolved=100, wins={(0, 1): 9, (1, 0): 3, (2, 1): 30, (1, 2): 28, (2, 0): 1})
     clearly, hardly = (DuelRow(1, 1, None, None, first, 1, None, None, 0.0, 1.0) for first in (0, 2))
-    assert "Nobody that was left had beaten ranker-1 more clearly than ranker-0." in explain_duel(view, clearly)
-    assert "Nobody that was left" not in explain_duel(view, hardly)
-    assert "too long ago" in explain_duel(None, hardly)
+    assert "ranker-0 was the remaining ranker that had beaten ranker-1 most clearly." in explain_duel(view, clearly)
+    assert "most clearly" not in explain_duel(view, hardly)
+    assert "too old" in explain_duel(None, hardly)
     alone = explain_duel(view, clearly._replace(second=0))
-    assert "Both choices fell on ranker-0, which met itself." in alone
+    assert "ranker-0 was chosen for both sides." in alone
 
 
 def test_sides_that_are_not_even_are_found(t: LocalTournament) -> None:
@@ -277,17 +342,17 @@ def test_lights(t: LocalTournament) -> None:
     assert health_status(view, well).state == "good"
     assert health_status(view, replace(well, failure="OSError: disk full")).state == "bad"
     lost = replace(well, counts=replace(well.counts, resolved=300, expired=700))
-    assert "Only 30% of the duels were resolved in time" in health_status(view, lost).reasons[0]
+    assert health_status(view, lost).reasons == ["70 % of the duels expired without an outcome."]
     assert fair_sides(replace(well, outcomes={"first": 500, "second": 510})) == 1
     assert health_status(view, replace(well, outcomes={"first": 700, "second": 300})).state == "warning"
     paused = replace(view, status="paused")
     rail = Event(7, 0.0, "paused", {"by": "guardrail", "reason": "error on 40 of 400 pages"})
     told = health_status(paused, well, rail).reasons
-    assert told == ["A guardrail has paused it: error on 40 of 400 pages. Users see the baseline."]
+    assert told == ["Paused by a guardrail: error on 40 of 400 pages. Users see the baseline."]
     assert (
         health_status(paused, well, rail._replace(body={"by": "ann", "reason": ""}))
         .reasons[0]
-        .startswith("ann has paused it.")
+        .startswith("Paused by ann.")
     )
 
 

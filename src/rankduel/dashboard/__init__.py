@@ -1,12 +1,13 @@
-"""The dashboard: static files, and the numbers and texts on them. `service/routes/dashboard.py` serves them."""
+"""The dashboard: its static files, and its numbers and texts. `service/routes/dashboard.py` serves them."""
 
 from rankduel.dashboard.assets import CONTENT_SECURITY_POLICY, FILES, File
 from rankduel.dashboard.duel_explanation import DuelContext, duel_context, explain_duel, selection_rule
+from rankduel.dashboard.evidence import enough_at_elimination, evidence_share
 from rankduel.dashboard.forecast import Forecast, forecast
 from rankduel.dashboard.health_status import HealthStatus, fair_sides, health_status
 from rankduel.dashboard.leaderboard import LeaderboardRow, leaderboard
 from rankduel.dashboard.preference_grid import PreferenceGrid, preference_grid
-from rankduel.dashboard.ratings import Harm, harm, ratings
+from rankduel.dashboard.ratings import UserEffect, ratings, user_effect
 from rankduel.dashboard.report import Report, markdown, report
 from rankduel.dashboard.summary import summary_sentence
 
@@ -16,15 +17,16 @@ __all__ = [
     "File",
     "Forecast",
     "PreferenceGrid",
-    "Harm",
     "DuelContext",
     "HealthStatus",
     "LeaderboardRow",
     "Report",
+    "UserEffect",
+    "enough_at_elimination",
+    "evidence_share",
     "fair_sides",
     "forecast",
     "preference_grid",
-    "harm",
     "duel_context",
     "health_status",
     "leaderboard",
@@ -34,4 +36,5 @@ __all__ = [
     "selection_rule",
     "summary_sentence",
     "explain_duel",
+    "user_effect",
 ]

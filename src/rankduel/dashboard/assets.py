@@ -1,11 +1,11 @@
-"""Static files of the dashboard, read once, and their Content-Security-Policy."""
+"""Static files of the dashboard, read once on import, and their Content-Security-Policy."""
 
 from importlib.resources import files
 from typing import NamedTuple
 
 __all__ = ["FILES", "CONTENT_SECURITY_POLICY", "File"]
 
-# What a page may load and do: files of this server, nothing inline, nothing from elsewhere.
+# Pages load files of this server only, and run no inline scripts or styles.
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

@@ -1,4 +1,4 @@
-"""Explain a duel: the selection rule of the bandit, and the records of the two rankers when it was issued."""
+"""Explain a duel: how the bandit selects rankers, and the records of the two rankers when the duel was issued."""
 
 from dataclasses import dataclass
 
@@ -10,25 +10,25 @@ __all__ = ["DuelContext", "duel_context", "selection_rule", "explain_duel"]
 
 @dataclass(frozen=True, slots=True)
 class DuelContext:
-    """Records of the two rankers of a duel when it was issued, after so many outcomes."""
+    """Records of the two rankers of a duel when it was issued. `enough` is a natural logarithm."""
 
-    resolved: int
+    resolved: int  # duels at that time
     rankers_left: int
     first: LeaderboardRow
     second: LeaderboardRow
-    first_place: int  # on the leaderboard, from 1
+    first_place: int  # position on the leaderboard, counted from 1
     second_place: int
     wins: int  # of the first over the second
     losses: int
     ties: int
-    enough: float | None  # the evidence at which a ranker goes
+    enough: float | None  # evidence that eliminates a ranker
 
 
 def duel_context(view: View, duel: DuelRow) -> DuelContext:
-    """The records of the two rankers of a duel in a view."""
+    """Return the records of the two rankers of a duel in a view."""
     board = leaderboard(view)
-    places = {line.ranker: place for place, line in enumerate(board)}
-    first, second = places[view.names[duel.first]], places[view.names[duel.second]]
+    position = {row.ranker: index for index, row in enumerate(board)}
+    first, second = position[view.names[duel.first]], position[view.names[duel.second]]
     pair = duel.first, duel.second
     return DuelContext(
         view.resolved, len(view.alive), board[first], board[second], first + 1, second + 1,
@@ -37,40 +37,40 @@ def duel_context(view: View, duel: DuelRow) -> DuelContext:
 
 
 def selection_rule(bandit: str) -> str:
-    """How a bandit selects the two rankers, in words."""
-    return _RULES.get(bandit, f"They are the choice of {bandit}.")
+    """Describe how a bandit selects the two rankers."""
+    return _RULES.get(bandit, f"Both rankers were chosen by {bandit}.")
 
 
 def explain_duel(then: View | None, duel: DuelRow) -> str:
-    """Explain why two rankers met, from the view at that time; None if that is too long ago."""
+    """Explain why two rankers met, from the view at that time, which is None if the duel is too old."""
     if then is None:
-        return "What was known of the two when they were chosen is too long ago to be found."
+        return "This duel is too old to restore the records of its rankers at that time."
     first, second = then.names[duel.first], then.names[duel.second]
     facts = [f"After {then.resolved:,} outcomes, {len(then.alive):,} of {len(then.names):,} rankers were left."]
     if duel.first == duel.second:
-        facts.append(f"Both choices fell on {first}, which met itself.")
+        facts.append(f"{first} was chosen for both sides.")
     elif met := _met(then, duel.first, duel.second):
         won, lost = then.wins.get((duel.first, duel.second), 0), then.wins.get((duel.second, duel.first), 0)
-        ties = f", {met - won - lost:,} ties" if met > won + lost else ""
-        facts.append(f"They had met {_times(met)}: {first} won {won:,}, {second} {lost:,}{ties}.")
+        ties = f", {_ties(met - won - lost)}" if met > won + lost else ""
+        facts.append(f"They had met {_times(met)}: {first} won {won:,}, {second} won {lost:,}{ties}.")
     else:
         facts.append("They had not met before.")
     if then.champion in (duel.first, duel.second):
-        facts.append(f"{then.names[then.champion]} led.")
+        facts.append(f"{then.names[then.champion]} was the champion.")
     if then.bandit == "CertifiedSparring":
         facts += [
-            f"Nobody that was left had beaten {then.names[arm]} more clearly than {then.names[other]}."
+            f"{then.names[other]} was the remaining ranker that had beaten {then.names[arm]} most clearly."
             for arm, other in ((duel.first, duel.second), (duel.second, duel.first))
             if arm != other and _nemesis(then, arm) == other
         ]
     for number, batch in enumerate(then.batches or (), 1):
         if duel.first in batch and duel.second in batch and then.batches is not None:
-            facts.append(f"They were in batch {number} of {len(then.batches):,}, of {len(batch):,} rankers.")
+            facts.append(f"They were in batch {number} of {len(then.batches):,}, with {len(batch):,} rankers.")
     if then.bandit == "RMED1" and then.resolved < len(then.names) * (len(then.names) - 1) // 2:
-        facts.append("It was still the beginning, in which every pair meets once.")
+        facts.append("It was the first phase, in which every pair meets once.")
     if duel.first_propensity is not None and duel.second_propensity is not None:
-        chances = f"{_chance(duel.first_propensity)}, {second} with one of {_chance(duel.second_propensity)}"
-        facts.append(f"{first} was drawn with a chance of {chances}.")
+        first_chance, second_chance = _percent(duel.first_propensity), _percent(duel.second_propensity)
+        facts.append(f"{first} was drawn with probability {first_chance}, {second} with probability {second_chance}.")
     return " ".join(facts)
 
 
@@ -79,7 +79,7 @@ def _met(view: View, i: int, j: int) -> int:
 
 
 def _nemesis(view: View, arm: int) -> int | None:
-    """Of those that are left, who has beaten a ranker most clearly: by lead^2 / duels."""
+    """Return the remaining ranker that has beaten a ranker most clearly, by lead^2 / duels."""
     clearest, found = 0.0, None
     for other in view.alive.tolist():
         lost, won = view.wins.get((other, arm), 0), view.wins.get((arm, other), 0)
@@ -92,30 +92,37 @@ def _times(n: int) -> str:
     return "once" if n == 1 else f"{n:,} times"
 
 
-def _chance(p: float) -> str:
-    return f"{100 * p:.2g} %"
+def _ties(n: int) -> str:
+    return "1 tie" if n == 1 else f"{n:,} ties"
 
 
-_SPARRING = "Each side has a learner of its own, which is rewarded when its ranker wins: "
+def _percent(p: float) -> str:
+    return f"{100 * p:.3g} %"
+
+
+_SPARRING = "Each side has its own learner, which is rewarded when its ranker wins. The learner "
 _RULES = {
-    "CertifiedSparring": "Ratings are drawn at random within their uncertainty. The best one of a second draw is put "
-    "to the test: against the best one of the first, or against who has beaten it most clearly, or against a ranker at "
-    "random, whichever promises most evidence for the least harm to users.",
-    "DTS": "One of them won most of a tournament that was sampled from what is known, among those that may win most "
-    "duels; the other had the largest sampled chance against it.",
-    "MergeDTS": "Batches take turns. One of them won most of a tournament that was sampled in their batch; the other "
-    "seemed least likely to beat it in a second sample, so that the weakest goes soon.",
-    "MergeRUCB": "Batches take turns. One of them was drawn at random from their batch; the other may beat it by the "
-    "widest margin, by its upper confidence bound.",
-    "REX3": "Both were drawn at random, by weights that grow with every win and fall with every loss.",
-    "RMED1": "Rankers that may still be the best take turns. One of them had its turn; the other is most likely the "
-    "best, if it is ahead of it, or else who beats it most.",
-    "RUCB": "One of them was drawn from those that no confidence bound says to lose to another; the other could beat "
-    "it by the widest margin, by its upper confidence bound.",
-    "SelfSparring": "What is known of each ranker was sampled twice; each of the two was the best of one sample.",
-    "SparringEXP3": f"{_SPARRING}it draws by weights that grow with every reward.",
-    "SparringThompson": f"{_SPARRING}it takes the best of a sample of what it knows.",
-    "SparringTsallisINF": f"{_SPARRING}it draws by weights that fall with every loss.",
-    "SparringUCB1": f"{_SPARRING}it takes the highest upper confidence bound.",
-    "Uniform": "All pairs that are left meet equally often.",
+    "CertifiedSparring": "Every ranker has a rating with an uncertainty, and two random samples of this rating. The "
+    "best first sample gives the champion, the best second sample of the others gives the target. The opponent of the "
+    "target is the champion, the ranker that has beaten the target most clearly, or a random one: the choice with the "
+    "most expected evidence for the least cost to users. If target and champion have met often and neither leads, a "
+    "random ranker replaces the target half of the time.",
+    "DTS": "One ranker wins most pairs in a random sample of all win probabilities, among the rankers that beat the "
+    "most others by their upper confidence bounds. The other one has the largest probability to beat it in a second "
+    "sample.",
+    "MergeDTS": "Batches take turns. One ranker wins most pairs of its batch in a random sample of win probabilities. "
+    "The other one is the least likely to beat it in a second sample, so that weak rankers are eliminated soon.",
+    "MergeRUCB": "Batches take turns. One ranker is drawn at random from its batch. The other one has the highest "
+    "upper confidence bound on its probability to beat the first one.",
+    "REX3": "Both rankers are drawn at random, with weights that grow with every win and fall with every loss.",
+    "RMED1": "Rankers that may still be the best take turns. The ranker whose turn it is meets the most likely best "
+    "ranker. If it leads against that one, it meets the ranker with the best record against it instead.",
+    "RUCB": "One ranker is drawn from those that no upper confidence bound rules out as the best. The other one has "
+    "the highest upper confidence bound on its probability to beat the first one.",
+    "SelfSparring": "The win rate of every ranker is sampled twice. Each of the two rankers is the best in one sample.",
+    "SparringEXP3": f"{_SPARRING}draws a ranker with weights that grow with every reward.",
+    "SparringThompson": f"{_SPARRING}takes the best ranker in a random sample of their win rates.",
+    "SparringTsallisINF": f"{_SPARRING}draws a ranker with weights that fall with every loss.",
+    "SparringUCB1": f"{_SPARRING}takes the ranker with the highest upper confidence bound.",
+    "Uniform": "All remaining pairs meet equally often.",
 }

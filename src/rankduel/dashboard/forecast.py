@@ -1,4 +1,4 @@
-"""Forecast the end of a tournament: continue its bandit in a simulation whose preferences follow the ratings."""
+"""Forecast the number of duels to a decision: simulate the tournament from its current state."""
 
 from dataclasses import dataclass
 from time import thread_time
@@ -13,18 +13,18 @@ from rankduel.simulation import simulate
 __all__ = ["Forecast", "forecast"]
 
 _RUNS = 5
-_HORIZON_DUELS = 20_000_000  # then a run is given up
+_HORIZON_DUELS = 20_000_000  # a run without a decision by then is given up
 _CPU_SECONDS = 2.0  # for all runs
 
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """Duels to the end: the median of the runs that were played on, and the least and most. None: it took too long."""
+    """Duels to a decision: median, minimum and maximum of the simulated runs. Null if they took too long."""
 
     duels: int | None
     least: int | None
     most: int | None
-    runs: int  # that ended
+    runs: int  # that reached a decision
 
 
 class _TooLong(Exception):  # noqa: N818 - no error
@@ -34,10 +34,10 @@ class _TooLong(Exception):  # noqa: N818 - no error
 def forecast(
     kind: type[Bandit], snapshot: bytes, rated: Ratings, *, resolved: int, seconds: float = _CPU_SECONDS
 ) -> Forecast:
-    """Play a bandit on from a snapshot; the duels are those after the first `told`. Each run has a truth of its own,
-    drawn from what is known: the ratings, and how far they may be off.
+    """Simulate a bandit from a snapshot until it decides. Return the duels after the first `resolved` ones.
 
-    It takes `seconds` of CPU at most, and does not hold the interpreter meanwhile.
+    Each run draws its own true preferences from the ratings and their deviations. All runs together take at most
+    `seconds` of CPU. Other threads can run meanwhile.
     """
     deadline = thread_time() + seconds
     ends: list[int] = []

@@ -1,4 +1,4 @@
-"""The leaderboard: each ranker with its record, an interval for its share of wins, and the evidence against it."""
+"""Leaderboard: for each ranker its record, the interval of its share of wins, and the evidence against it."""
 
 import math
 from dataclasses import dataclass
@@ -8,30 +8,35 @@ from rankduel.live import View
 __all__ = ["INTERVAL_CONFIDENCE", "LeaderboardRow", "interval", "leaderboard"]
 
 INTERVAL_CONFIDENCE = 0.95  # of the intervals
-_PRIOR_DUELS = 20  # even duels that every ranker is given for the order, so that one lucky duel puts nobody on top
-_MIXTURE_VARIANCE_DUELS = 25.0  # the variance, in units of one duel's, near which intervals are as narrow as can be
+_PRIOR_DUELS = 20  # even duels added to each ranker for the order, so that one lucky duel puts no ranker on top
+_MIXTURE_VARIANCE = 25.0  # of a duel: 1/4. Intervals are tightest after about 800 duels
 
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardRow:
-    """A ranker. `state` is champion, left, paused, out or retired; the interval holds at any time."""
+    """A row of the leaderboard. `state` is champion, left, paused, out (eliminated) or retired.
+
+    The interval from `low` to `high` holds whenever you look. `evidence` is a natural logarithm. It is null if the
+    elimination rule keeps no evidence.
+    """
 
     ranker: str
     state: str
     wins: int
     losses: int
     ties: int
-    rate: float
+    rate: float  # share of its duels that it won, ties counted half
     low: float
     high: float
-    evidence: float | None  # against it, a natural logarithm
-    batch: int | None  # from 1 on
+    evidence: float | None  # against it
+    batch: int | None  # counted from 1
 
 
 def interval(rate: float, duels: int) -> tuple[float, float]:
-    """Bounds on the mean chance to win over all duels played: right at all times with probability 0.95 at least.
+    """Return bounds on the mean win probability over the duels played: a 95 % confidence sequence.
 
-    Robbins' normal mixture for a martingale with steps in [0, 1]; whoever chose the opponents.
+    All bounds, after any number of duels, are right with probability at least 0.95, however the opponents were chosen.
+    They are from Robbins' normal mixture for martingales with steps of length at most 1.
 
     >>> low, high = interval(0.6, 1_000)
     >>> round(low, 3), round(high, 3)
@@ -39,18 +44,16 @@ def interval(rate: float, duels: int) -> tuple[float, float]:
     """
     if not duels:
         return 0.0, 1.0
-    variance = duels / 4 + _MIXTURE_VARIANCE_DUELS
+    variance = duels / 4 + _MIXTURE_VARIANCE
     radius = (
-        math.sqrt(
-            variance * (math.log(variance / _MIXTURE_VARIANCE_DUELS) + 2 * math.log(1 / (1 - INTERVAL_CONFIDENCE)))
-        )
+        math.sqrt(variance * (math.log(variance / _MIXTURE_VARIANCE) + 2 * math.log(1 / (1 - INTERVAL_CONFIDENCE))))
         / duels
     )
     return max(0.0, rate - radius), min(1.0, rate + radius)
 
 
 def leaderboard(view: View) -> list[LeaderboardRow]:
-    """All rankers: the champion, others that are left by their wins, those that are out from the last one on."""
+    """Return all rankers: the champion, the others left by share of wins, then the eliminated, latest first."""
     batch_of = {arm: number for number, batch in enumerate(view.batches or (), 1) for arm in batch}
     records, rates = view.records.tolist(), view.rates.tolist()
     won, _, tied = view.records.T

@@ -1,4 +1,4 @@
-"""Ratings of rankers by the Bradley-Terry model, and the harm to users that follows from them."""
+"""Bradley-Terry ratings of rankers, and the effect on users that follows from them."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -8,25 +8,26 @@ import numpy.typing as npt
 
 from rankduel.live import View
 
-__all__ = ["Harm", "Ratings", "harm", "ratings"]
+__all__ = ["Ratings", "UserEffect", "ratings", "user_effect"]
 
 Floats = npt.NDArray[np.float64]
 _ITERATIONS = 100
-_MIN_RATING_DEVIATION = 0.02  # of ratings around 0
+_MIN_RATING_DEVIATION = 0.02  # of the prior of the ratings, around 0
 
 
 class Ratings(NamedTuple):
-    """i beats j with probability 1 / (1 + exp(r_j - r_i)); how far each rating may be off is a standard deviation."""
+    """Ratings r with their standard deviations: i beats j with probability 1 / (1 + exp(r_j - r_i))."""
 
     means: Floats
     deviations: Floats
 
 
 def ratings(view: View) -> Ratings:
-    """The ratings that explain the duels best, by the Bradley-Terry model. A tie is half a win for both.
+    """Fit the Bradley-Terry model to all duels. A tie is half a win for both.
 
-    They are normal around 0, and how far they spread is learnt from the duels, too (EM): so few duels make nobody look
-    much better than others. Damped Newton steps on each rating; deviations are those of a rating on its own.
+    The prior is a normal distribution around 0. Its variance is estimated from the duels too (EM), so that a few duels
+    make no ranker look much better than the others. The fit takes damped Newton steps, one rating at a time. The
+    standard deviation of a rating ignores the uncertainty of the others.
     """
     n = len(view.names)
     i, j, won, lost, tied = view.meetings[view.meetings[:, 0] != view.meetings[:, 1]].T
@@ -43,31 +44,34 @@ def ratings(view: View) -> Ratings:
 
 
 @dataclass(frozen=True, slots=True)
-class Harm:
-    """What duels have cost users, against a ranker that they could have seen instead."""
+class UserEffect:
+    """The estimated effect of the duels on users, compared with showing one ranker (`against`) all the time.
 
-    against: str
-    per_page: float  # by how much users like the pages less, as a chance: 0.01 is one user in a hundred
-    pages: float  # the same for all pages together
+    `per_page` is the probability that users prefer a ranker of a duel to `against`, minus one half, averaged over all
+    duels. Above 0, users were better off.
+    """
+
+    against: str  # the baseline, or the champion if there is no baseline
+    per_page: float
+    pages: float  # per_page, summed over all duels
 
 
-def harm(view: View, rated: Ratings) -> Harm | None:
-    """The harm against the baseline, or the champion if there is none; None before the first duel.
+def user_effect(view: View, rated: Ratings) -> UserEffect | None:
+    """Return the effect on users. None before the first duel, and if the baseline is not one of the rankers.
 
-    On the page of a duel each of the two is half of it. So a page of i and j loses, against b, the mean of P(b beats i)
-    and P(b beats j), less 1/2. Below 0, users like the pages better.
+    Each ranker of a duel contributes half of the page. So a page of i and j has the mean effect of i and j.
     """
     if not len(view.meetings):
         return None
     baseline = view.settings.baseline
     against = view.champion if baseline is None else _arm_of(view, baseline)
     if against is None:
-        return None  # the baseline is none of the rankers: nobody knows how good it is
-    loss = 1 / (1 + np.exp(rated.means - rated.means[against])) - 0.5
+        return None
+    gain = 1 / (1 + np.exp(rated.means[against] - rated.means)) - 0.5
     i, j = view.meetings[:, 0], view.meetings[:, 1]
     duels = view.meetings[:, 2:].sum(1)
-    total = float(((loss[i] + loss[j]) / 2 * duels).sum())
-    return Harm(view.names[against], total / float(duels.sum()), total)
+    total = float(((gain[i] + gain[j]) / 2 * duels).sum())
+    return UserEffect(view.names[against], total / float(duels.sum()), total)
 
 
 def _arm_of(view: View, name: str) -> int | None:

@@ -1,30 +1,40 @@
-"""Report of a tournament: the decision as data (JSON) and as Markdown."""
+"""Report of a tournament: the decision and all rankers, as data (JSON) and as Markdown."""
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from rankduel.bandits.decision_text import DOUBT_P_VALUE, confidence_percent
+from rankduel.dashboard.evidence import evidence_share
 from rankduel.dashboard.leaderboard import LeaderboardRow, leaderboard
-from rankduel.dashboard.ratings import Harm, harm, ratings
-from rankduel.dashboard.summary import summary_sentence
-from rankduel.live import LocalTournament
+from rankduel.dashboard.ratings import UserEffect, ratings, user_effect
+from rankduel.live import LiveDecision, LocalTournament
+from rankduel.live.standings import decision
 
-__all__ = ["Report", "markdown", "report"]
+__all__ = ["Report", "confidence_reached", "markdown", "report"]
 
 _MAX_TABLE_RANKERS = 20
+_STATES = {"left": "remaining", "out": "eliminated"}  # other states are shown by name
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The decision of a tournament, or its state before one."""
+    """The decision of a tournament, or its state before one.
+
+    `confidence` is the confidence that a decision has. It is reached only if `confidence_reached` is true. `enough` is
+    the evidence that eliminates a ranker, a natural logarithm.
+    """
 
     tournament: str
     status: str
-    sentence: str
-    promise: str  # what is guaranteed, in words
+    headline: str  # what is decided, in one line
+    meaning: str  # the assumptions on which the headline holds
     winner: str | None
     tied: list[str]
     champion: str
-    certainty: float | None
+    confidence: float | None  # None: the bandit gives no guarantee
+    confidence_reached: bool
     bandit: str
     baseline: str | None
     begun: float
@@ -32,24 +42,26 @@ class Report:
     duels: int  # resolved
     issued: int
     expired: int
-    harm: Harm | None
-    rankers: list[LeaderboardRow]  # all that were tried, in the order of the leaderboard
-    best_exists: float  # a p-value of "some ranker is at least as good as each other one"
+    effect: UserEffect | None  # on users so far
+    rankers: list[LeaderboardRow]  # all rankers, in the order of the leaderboard
+    enough: float | None  # None: the elimination rule keeps no evidence
+    best_exists: float  # p-value of "one ranker is at least as good as all others"
 
 
 def report(t: LocalTournament) -> Report:
-    """The report of a tournament now."""
-    view, found, health = t.view(), t.decision(), t.health()
-    confidence = view.decision.confidence
+    """Return the report of a tournament now."""
+    view, health = t.view(), t.health()
+    found = decision(view)
     return Report(
         tournament=t.name,
         status=view.status,
-        sentence=summary_sentence(view, None, 0, failing=health.failure is not None),
-        promise=_promise(str(found)),
+        headline=found.headline,
+        meaning=found.meaning,
         winner=found.winner,
         tied=list(found.tied),
         champion=found.champion,
-        certainty=None if found.delta is None else 1 - found.delta,
+        confidence=None if found.delta is None else 1 - found.delta,
+        confidence_reached=confidence_reached(found),
         bandit=view.settings.bandit,
         baseline=view.settings.baseline,
         begun=t.audit(1, before=2)[0].time,
@@ -57,62 +69,87 @@ def report(t: LocalTournament) -> Report:
         duels=view.resolved,
         issued=health.counts.issued,
         expired=health.counts.expired,
-        harm=harm(view, ratings(view)),
+        effect=user_effect(view, ratings(view)),
         rankers=leaderboard(view),
-        best_exists=confidence.p_best_exists,
+        enough=view.enough,
+        best_exists=found.p_best_exists,
     )
 
 
-def _promise(decided: str) -> str:
-    """What a decision guarantees: its last sentence."""
-    start = decided.rfind("With probability ")
-    return decided[start:] if start >= 0 else "Nothing is guaranteed."
+def confidence_reached(found: LiveDecision) -> bool:
+    """Return whether a decision is reached, with its confidence. This is when its headline names the confidence."""
+    decided = found.winner is not None or bool(found.tied)
+    return decided and found.delta is not None and found.p_best_exists > DOUBT_P_VALUE
 
 
 def markdown(made: Report) -> str:
-    """The report as Markdown."""
+    """Return the report as Markdown."""
     facts = [
-        ("Winner", _code(made.winner) if made.winner else ", ".join(map(_code, made.tied)) or "not decided"),
-        ("Leader now", _code(made.champion)),
-        ("Certainty", "none is promised" if made.certainty is None else f"{100 * made.certainty:g} %, at any time"),
-        ("Duels", f"{made.duels:,} resolved of {made.issued:,} asked for; {made.expired:,} expired"),
+        ("Winner", _winner(made)),
+        ("Champion", _code(made.champion)),
+        ("Confidence", _confidence(made)),
+        ("Duels", f"{made.duels:,} resolved of {made.issued:,} issued, {made.expired:,} expired"),
         ("Time", f"{_date(made.begun)} to {_date(made.until)}"),
-        ("Harm to users", _harm(made.harm)),
-        ("Rankers tried", f"{len(made.rankers):,}"),
+        ("Effect on users so far", _effect(made.effect)),
+        ("Rankers", f"{len(made.rankers):,}"),
         ("Baseline", "none" if made.baseline is None else _code(made.baseline)),
         ("Algorithm", _code(made.bandit)),
     ]
-    head = [f"# {_plain(made.tournament)}", "", _plain(made.sentence), "", "| | |", "|---|---|"]
     table = [
         "",
-        "| ranker | state | duels | share of wins | 95 % interval | evidence against it |",
+        "| ranker | state | duels | share of wins | 95 % interval | evidence against |",
         "|---|---|--:|--:|--:|--:|",
     ]
+    rows = [_row(row, made.enough) for row in made.rankers[:_MAX_TABLE_RANKERS]]
     more = len(made.rankers) - _MAX_TABLE_RANKERS
-    tail = ["", f"… and {more:,} more rankers."] if more > 0 else []
-    rows = [f"| {name} | {value} |" for name, value in facts]
-    return "\n".join(
-        [*head, *rows, "", _plain(made.promise), *table, *map(_row, made.rankers[:_MAX_TABLE_RANKERS]), *tail, ""]
-    )
+    tail = ["", f"{more:,} more rankers are not shown."] if more > 0 else []
+    title = f"# {_plain(made.tournament)}"
+    head = [title, "", _plain(made.headline), "", _plain(made.meaning), "", "| | |", "|---|---|"]
+    lines = [*head, *(f"| {name} | {value} |" for name, value in facts), *table, *rows, *tail]
+    return "\n".join([*lines, "", " ".join(_notes(made)), ""])
 
 
-def _row(line: LeaderboardRow) -> str:
-    evidence = "" if line.evidence is None else f"{line.evidence:.2f}"
-    duels = line.wins + line.losses + line.ties
+def _notes(made: Report) -> Iterator[str]:
+    yield "Intervals: each contains the mean win probability over the duels played, with 95 % confidence at any time."
+    if made.enough is not None:
+        yield "Evidence against: high is bad for the ranker, and 100 % eliminates it."
+    if made.effect is not None:
+        against = _code(made.effect.against)
+        yield f"Effect: the estimated probability that users prefer the rankers of a duel to {against}, minus 50 %."
+
+
+def _winner(made: Report) -> str:
+    last = [made.winner] if made.winner is not None else made.tied
+    if not last:
+        return "no decision yet"
+    names = ", ".join(map(_code, last))
+    if made.confidence is not None and not made.confidence_reached:
+        return f"unclear: {names} left, but no ranker beats all others"
+    return names if made.winner is not None else f"tied: {names}"
+
+
+def _confidence(made: Report) -> str:
+    if made.confidence is None:
+        return "none, this bandit gives no guarantee"
+    percent = confidence_percent(1 - made.confidence)
+    return f"at least {percent}" if made.confidence_reached else f"not reached, at least {percent} required"
+
+
+def _row(row: LeaderboardRow, enough: float | None) -> str:
+    share = evidence_share(row, enough)
+    evidence = "–" if share is None else f"{math.floor(100 * share)} %"
+    duels = row.wins + row.losses + row.ties
     return (
-        f"| {_code(line.ranker)} | {line.state} | {duels:,} | {100 * line.rate:.1f} % | "
-        f"{100 * line.low:.1f} to {100 * line.high:.1f} % | {evidence} |"
+        f"| {_code(row.ranker)} | {_STATES.get(row.state, row.state)} | {duels:,} | {100 * row.rate:.1f} % | "
+        f"{100 * row.low:.1f} to {100 * row.high:.1f} % | {evidence} |"
     )
 
 
-def _harm(found: Harm | None) -> str:
-    if found is None:
-        return "not known"
-    better = "worse" if found.per_page > 0 else "better"
-    return (
-        f"pages were {abs(100 * found.per_page):.2f} % {better} than those of {_code(found.against)}, "
-        f"{abs(found.pages):,.0f} of all pages"
-    )
+def _effect(effect: UserEffect | None) -> str:
+    if effect is None:
+        return "unknown"
+    better = "better" if effect.per_page >= 0 else "worse"
+    return f"{abs(100 * effect.per_page):.2f} % {better} than {_code(effect.against)}"
 
 
 def _date(time: float) -> str:
@@ -120,9 +157,10 @@ def _date(time: float) -> str:
 
 
 def _code(name: str) -> str:
-    """A name that stays what it is: nothing in it is markup, nor the end of a cell."""
+    """Return a name as code, so that Markdown shows its special characters unchanged."""
     return "`" + name.replace("`", "'").replace("|", "\\|") + "`"
 
 
 def _plain(text: str) -> str:
+    """Escape the special characters of Markdown."""
     return "".join(f"\\{sign}" if sign in "\\`*_[]<>|#" else sign for sign in text)

@@ -1,51 +1,43 @@
-"""The summary sentence of a tournament, as the overview and the report show it."""
+"""Summary sentence of a tournament: the headline of its decision, with state and forecast."""
 
 from rankduel.dashboard.forecast import Forecast
+from rankduel.dashboard.health_status import fallback
 from rankduel.live import View
+from rankduel.live.standings import decision
 
 __all__ = ["summary_sentence"]
 
+_UNDECIDED = "No decision yet: "  # how the headline begins
+
 
 def summary_sentence(view: View, forecast: Forecast | None, per_day: float, *, failing: bool = False) -> str:
-    """Summarise the state of a tournament in one sentence."""
-    names, confidence = view.names, view.decision.confidence
-    sure = "" if confidence.delta is None else f" with {100 * (1 - confidence.delta):g} % certainty"
-    left = f"{len(view.alive):,} of {_rankers(len(names))} remain"
-    after, leads = f"after {view.resolved:,} duels", f"{names[view.champion]} leads"
-    if view.decision.winner is not None:
-        text = f"Decided{sure}: {names[view.decision.winner]} is the best of {_rankers(len(names))}, {after}"
-    elif view.decision.tied:
-        text = f"Decided{sure}: {_listed([names[arm] for arm in view.decision.tied])} are tied, {after}"
-    elif failing:
-        text = f"It has failed, and users see the baseline; {left}, {after}"
-    elif view.status == "stopped":
-        text = f"Stopped before a decision: {left}, and {leads} {after}"
-    elif not view.resolved:
-        text = f"Not a single outcome yet: {left}"
-    elif forecast is None:
-        text = f"{left}; {leads} {after}"
-    elif forecast.duels is None:
-        text = f"{left}; {leads} {after}; the end cannot be foreseen yet"
-    else:
-        days = (
-            f", {_time(forecast.duels / per_day)} at today's traffic," if view.status == "running" and per_day else ""
-        )
-        text = f"{left}; {leads}; about {_rounded(forecast.duels)} duels{days} to a decision{sure}"
-    return f"Paused. {text}." if view.status == "paused" and not text.startswith("Decided") else f"{text}."
+    """Summarise the state of a tournament in a line. After the decision, this is the headline of the decision."""
+    found = decision(view)
+    if found.winner is not None or found.tied:
+        return found.headline
+    paused = "Paused. " if view.status == "paused" else ""
+    if failing:
+        return f"{paused}The tournament has failed, and users see {fallback(view)}. {found.headline}"
+    if view.status == "stopped":
+        return f"Stopped without a decision: {found.headline.removeprefix(_UNDECIDED)}"
+    if forecast is None:
+        return f"{paused}{found.headline}"
+    return f"{paused}{found.headline} {_forecast(forecast, per_day if view.status == 'running' else 0)}"
 
 
-def _rankers(n: int) -> str:
-    return "1 ranker" if n == 1 else f"{n:,} rankers"
-
-
-def _listed(names: list[str]) -> str:
-    if len(names) > 5:
-        return f"{', '.join(names[:4])} and {len(names) - 4} more"
-    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+def _forecast(forecast: Forecast, per_day: float) -> str:
+    """Say how many duels a decision needs, and how long they take."""
+    if forecast.duels is None:
+        return "A forecast of the decision is not possible yet."
+    if not forecast.duels:
+        return "A decision is expected soon."
+    duels = "1 more duel" if forecast.duels == 1 else f"{_rounded(forecast.duels)} more duels"
+    time = f", {_time(forecast.duels / per_day)} at today's traffic" if per_day else ""
+    return f"A decision needs about {duels}{time}."
 
 
 def _rounded(n: int) -> str:
-    """Two digits that count.
+    """Round to two significant digits.
 
     >>> _rounded(212_345), _rounded(87)
     ('210,000', '87')
@@ -55,7 +47,7 @@ def _rounded(n: int) -> str:
 
 
 def _time(days: float) -> str:
-    """A time as people say it.
+    """Format a time in its largest suitable unit.
 
     >>> _time(2.1), _time(0.2), _time(0.001), _time(90)
     ('2 days', '5 hours', '1 minute', '3 months')

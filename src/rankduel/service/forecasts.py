@@ -1,11 +1,11 @@
-"""Forecast and harm of each tournament, computed in the background because they take about a second."""
+"""Forecast and effect on users of each tournament, computed in the background because they take about a second."""
 
 import asyncio
 import logging
 from dataclasses import dataclass
 from time import monotonic
 
-from rankduel.dashboard import Forecast, Harm, forecast, harm, ratings
+from rankduel.dashboard import Forecast, UserEffect, forecast, ratings, user_effect
 from rankduel.live import LocalTournament
 from rankduel.service.read_pool import ReadPool
 
@@ -18,11 +18,11 @@ _log = logging.getLogger("rankduel.service")
 
 @dataclass(frozen=True, slots=True)
 class Forecasts:
-    """Forecast and harm as of one event of the journal."""
+    """Forecast and effect on users as of one event of the journal."""
 
     number: int  # of the event
     resolved: int  # outcomes up to this event
-    harm: Harm | None
+    effect: UserEffect | None
     forecast: Forecast | None  # None if there is nothing to forecast
 
 
@@ -69,4 +69,4 @@ def compute_forecasts(t: LocalTournament) -> Forecasts:
         and view.status != "stopped"
     ):
         expected = forecast(*t.snapshot(), rated, resolved=view.resolved)
-    return Forecasts(view.number, view.resolved, harm(view, rated), expected)
+    return Forecasts(view.number, view.resolved, user_effect(view, rated), expected)

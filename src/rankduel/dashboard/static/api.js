@@ -1,4 +1,4 @@
-// HTTP calls to the service. Errors are thrown as `Problem`, also when the server does not answer.
+// HTTP calls to the service. Errors are thrown as `Problem`, also if the server does not answer.
 
 export const session = { name: null, scopes: [], token: "", keys: true };
 export const mayChange = () => session.scopes.includes("admin");
@@ -56,7 +56,7 @@ export async function signOut() {
 
 export const forget = () => Object.assign(session, { name: null, scopes: [], token: "" });
 
-// The audit log; null while it cannot be read, so that the rest of a page is there.
+// The audit log; null if the storage fails, so that the rest of the page can be shown.
 export const changes = (name, limit) =>
   getJson(at(name, `/audit?limit=${limit}`)).catch((error) => {
     if (error.type !== "storage") throw error;

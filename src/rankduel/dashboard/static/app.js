@@ -1,4 +1,4 @@
-// The frame around the pages: where we are, who is signed in, and what has changed since.
+// The application: routing, the header, the session, and live updates.
 
 import { h, patch } from "./dom.js";
 import { forget, page as at, mayChange, Problem, session, signOut, whoAmI } from "./api.js";
@@ -25,19 +25,19 @@ const TABS = [
   ["health", "Health", health],
   ["decision", "Decision", decision],
 ];
-const OFTEN = 1000; // ms between two refreshes, at least
+const MIN_REFRESH_MS = 1000; // between two refreshes
 
 const bar = document.getElementById("bar");
 const banner = document.getElementById("banner");
 const main = document.getElementById("main");
-let here = null; // the page that is shown: { path, module, state, name }
+let here = null; // the current page: { module, title, tab, name, item, state, data, ... }
 let source = null;
 let timer = null;
 let lastRefresh = 0;
 let waiting = null;
 let resized = 0;
 
-// Where we are
+// Routing
 
 function find(path) {
   const parts = path.split("/").slice(1).map(decodeURIComponent);
@@ -71,10 +71,10 @@ async function show() {
   if (!samePage) {
     document.title = found ? `${found.title} · rankduel` : "Not found · rankduel";
     lastRefresh = 0;
-    frame();
+    drawHeader();
   }
   watch();
-  if (!found) return nothing("There is no such page", "The address may be old, or mistyped.");
+  if (!found) return showMessage("Page not found", "The address is outdated or mistyped.");
   if (!samePage && main.firstChild && before) main.classList.add("waiting");
   await refresh(true);
   main.classList.remove("waiting");
@@ -85,14 +85,14 @@ async function show() {
   }
 }
 
-// Look again, and change what differs. One refresh at a time.
+// Load the data of the page again and redraw it. Only one refresh runs at a time.
 export async function refresh(now = false) {
   if (waiting) {
     waiting.again = true;
     return waiting.promise;
   }
   clearTimeout(timer);
-  const wait = Math.max(0, lastRefresh + (here?.module.every ?? OFTEN) - Date.now());
+  const wait = Math.max(0, lastRefresh + (here?.module.every ?? MIN_REFRESH_MS) - Date.now());
   if (!now && wait) {
     timer = setTimeout(() => refresh(true), wait);
     return undefined;
@@ -116,16 +116,16 @@ async function run(route) {
     route.data = data;
     if (route.name) {
       route.status = stateOf(data.overview);
-      frame();
+      drawHeader();
     }
     redraw();
-    say(null);
+    showBanner(null);
   } catch (error) {
     if (route === here) failed(error, route);
   }
 }
 
-// Draw the page again from what was loaded last.
+// Draw the page again from its last data.
 function redraw() {
   if (!here?.data) return;
   patch(main, here.name ? tabs(here) : null, here.module.view(here, here.data));
@@ -135,56 +135,57 @@ function redraw() {
 function failed(error, route) {
   if (!(error instanceof Problem)) {
     console.error(error);
-    return nothing("This page has failed", String(error));
+    return showMessage("Error on this page", String(error));
   }
   if (error.status === 401) {
-    // The browser has dropped its cookie, or the server does not take it.
+    // The cookie has expired, or its key was revoked.
     const why = session.name === null ? error.type : "session-over";
     forget();
     return go(`/sign-in?then=${encodeURIComponent(location.pathname)}&why=${why}`, true);
   }
-  if (error.type === "broken-tournament") return nothing(`“${route.name}” cannot be opened`, error.message);
+  if (error.type === "broken-tournament")
+    return showMessage(`“${route.name}” cannot be opened`, error.message);
   if (error.status === 0 || error.status === 503) {
     const who = error.type === "storage" ? "The storage" : "The server";
-    say(
-      `${who} does not answer. ${route.data ? "What you see may be old; it" : "It"} is tried again every few seconds.`,
+    showBanner(
+      `${who} does not answer. ${route.data ? "This page may be outdated. " : ""}Retrying every few seconds.`,
     );
     if (!route.data)
-      nothing(`${who} does not answer`, "This page appears by itself as soon as it does.", { route });
+      showMessage(`${who} does not answer`, "This page appears as soon as it answers.", { route });
     timer = setTimeout(() => refresh(true), 2000);
     return undefined;
   }
   if (error.type === "unknown-tournament") {
-    source?.events.close(); // nothing will happen here
+    source?.events.close(); // there are no changes to wait for
     source = null;
-    return nothing(
-      `There is no tournament “${route.name}”`,
-      "It may have another name, or be kept in another storage.",
+    return showMessage(
+      `Unknown tournament “${route.name}”`,
+      "Check the name. The tournament may also be in another storage.",
     );
   }
   if (error.type === "unknown-duel")
-    return nothing("There is no such duel", "It may be of another tournament.", {
+    return showMessage("Unknown duel", "It may belong to another tournament.", {
       route,
-      way: h("a", { href: at(route.name, "/duels") }, "The latest duels"),
+      link: h("a", { href: at(route.name, "/duels") }, "Latest duels"),
     });
   if (error.type === "wrong-scope")
-    return nothing("Your key may not look at this", "Sign in with a key that has the scope read or admin.");
-  return nothing(error.title, error.message);
+    return showMessage("Your key has no access", "Sign in with a key that has the scope read or admin.");
+  return showMessage(error.title, error.message);
 }
 
-// Instead of a page; with the tabs, if the tournament has others.
-function nothing(title, text, { route = null, way = h("a", { href: "/" }, "All tournaments") } = {}) {
+// Show a message instead of a page, below the tabs if `route` is a page of a tournament.
+function showMessage(title, text, { route = null, link = h("a", { href: "/" }, "All tournaments") } = {}) {
   document.title = `${title} · rankduel`;
   patch(
     main,
     route?.name ? tabs(route) : null,
-    h("section", { class: "nothing" }, h("h1", null, title), h("p", null, text), h("p", null, way)),
+    h("section", { class: "nothing" }, h("h1", null, title), h("p", null, text), h("p", null, link)),
   );
 }
 
-// The frame
+// The header
 
-function frame() {
+function drawHeader() {
   const signedIn = session.name !== null;
   patch(
     bar,
@@ -232,12 +233,12 @@ const tabs = (route) =>
     ),
   );
 
-function say(text) {
+function showBanner(text) {
   banner.hidden = !text;
   if (banner.textContent !== (text ?? "")) banner.textContent = text ?? "";
 }
 
-// What has changed: the server says so
+// Live updates: the server sends an event when something has changed
 
 function watch() {
   const path =
@@ -263,7 +264,7 @@ function follow(mine) {
     clearTimeout(mine.later);
     mine.later = setTimeout(() => {
       if (mine !== source) return;
-      refresh(true); // it says what is wrong
+      refresh(true); // a failure is shown in the banner
       if (mine.events.readyState === EventSource.CLOSED) follow(mine);
     }, 2500);
   };
@@ -301,7 +302,7 @@ async function start() {
     if (error.status === 401 && location.pathname !== "/sign-in") {
       history.replaceState(null, "", `/sign-in?then=${encodeURIComponent(location.pathname)}`);
     } else if (error.status !== 401) {
-      frame();
+      drawHeader();
       failed(error, {});
       setTimeout(start, 2000);
       return;

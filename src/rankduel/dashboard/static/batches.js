@@ -1,10 +1,10 @@
-// The groups in which rankers meet.
+// The batches in which rankers meet.
 
 import { h } from "./dom.js";
 import { at, getJson, page } from "./api.js";
 import { count, plural } from "./format.js";
 
-const MOST = 60; // names of a batch
+const MAX_NAMES = 60; // shown per batch
 
 export async function load(route) {
   const [overview, made] = await Promise.all([
@@ -16,9 +16,9 @@ export async function load(route) {
 
 export function view(route, { made }) {
   const note = made.divided
-    ? `${made.bandit} lets rankers meet only within their batch. When half of them are gone, small ` +
-      `batches are merged with large ones.`
-    : `${made.bandit} has no batches: every ranker that is left may meet every other one. So there is one group.`;
+    ? `In ${made.bandit}, rankers meet only within their batch. Each time the number of rankers has halved, ` +
+      `small batches are merged with large ones.`
+    : `${made.bandit} has no batches: all remaining rankers may meet.`;
   return h(
     "section",
     null,
@@ -34,7 +34,7 @@ export function view(route, { made }) {
           h(
             "div",
             { class: "head" },
-            h("h2", null, made.divided ? `Batch ${k + 1}` : "All that are left"),
+            h("h2", null, made.divided ? `Batch ${k + 1}` : "Remaining rankers"),
             h("span", { class: "quiet" }, plural(batch.rankers.length, "ranker")),
           ),
           h(
@@ -46,15 +46,15 @@ export function view(route, { made }) {
           h(
             "ul",
             { class: "names" },
-            batch.rankers.slice(1, MOST).map((name) => h("li", null, name)),
-            batch.rankers.length > MOST
+            batch.rankers.slice(1, MAX_NAMES).map((name) => h("li", null, name)),
+            batch.rankers.length > MAX_NAMES
               ? h(
                   "li",
                   { class: "quiet" },
                   h(
                     "a",
                     { href: page(route.name, "/leaderboard") },
-                    `and ${count(batch.rankers.length - MOST)} more`,
+                    `and ${count(batch.rankers.length - MAX_NAMES)} more`,
                   ),
                 )
               : null,

@@ -1,10 +1,14 @@
-// Charts as SVG: rankers that remain over duels, and bars.
+// Charts as SVG: remaining rankers over duels, and bars.
+//
+// To add a chart, return h("svg", ...) here and call it from the view of a page (overview.js, timeline.js, health.js;
+// components.js has the small bars in tables). A new page is an entry of TABS in app.js. New data needs a route in
+// service/routes/dashboard.py.
 
 import { h } from "./dom.js";
 import { at, getJson } from "./api.js";
-import { compact, count, odds } from "./format.js";
+import { compact, count, evidencePercent, plural } from "./format.js";
 
-// All that were dropped, in their order. Only new ones are fetched.
+// All eliminations, oldest first. Only new ones are fetched.
 const known = new Map();
 export async function departed(name) {
   let found = known.get(name) ?? [];
@@ -24,7 +28,7 @@ const nice = (most) => {
   return Array.from({ length: Math.floor(most / step) + 1 }, (_, k) => k * step);
 };
 
-// A staircase: rankers left over duels, on a logarithmic axis.
+// A step chart: remaining rankers over duels, on a logarithmic axis.
 export function stepChart(
   departures,
   overview,
@@ -53,7 +57,7 @@ export function stepChart(
   }
   path += `H${x(high).toFixed(1)}`;
   const area = `${path}V${y(0)}H${left}Z`;
-  const decades = []; // and what lies between, where there are few
+  const decades = []; // powers of ten; with few of them, also twice and five times each
   for (let power = Math.round(Math.log10(low)); 10 ** power <= high; power += 1) {
     decades.push(
       ...(high / low < 300 && width > 400 ? [1, 2, 5] : [1])
@@ -74,7 +78,7 @@ export function stepChart(
   };
   const keys = { ArrowLeft: -1, ArrowRight: 1, PageUp: 10, PageDown: -10, Home: -1e9, End: 1e9 };
   const label =
-    `Rankers remaining over duels: ${overview.rankers} at the beginning, ` +
+    `Rankers remaining over duels: ${overview.rankers} at the start, ` +
     `${overview.rankers_left} after ${count(overview.resolved)} duels`;
   return h(
     "svg",
@@ -112,7 +116,7 @@ export function stepChart(
         compact(tick),
       ),
     ]),
-    h("text", { x: width - right, y: height - 4, class: "end" }, "duels, logarithmic"),
+    h("text", { x: width - right, y: height - 4, class: "end" }, "duels (logarithmic scale)"),
     marks.map((mark) => [
       h("line", {
         class: `mark ${mark.kind}`,
@@ -154,15 +158,25 @@ export function stepChart(
   );
 }
 
+// Why a ranker was eliminated: the evidence against it, or a confidence bound. The evidence is in percent of
+// the evidence that was enough at that time. If that is unknown, it is 100 %.
+export const reason = (one) =>
+  one.evidence !== null
+    ? evidencePercent(one.enough ? one.evidence / one.enough : 1)
+    : one.by
+      ? "confidence bound"
+      : "–";
+
 export function describe(one) {
-  const by = one.by ? `, which ${one.by} won` : "";
-  const bound = one.by ? ", on its confidence bound" : "";
-  const reason = one.evidence !== null ? `, on evidence of ${odds(one.evidence)}` : bound;
-  const left = one.left === 1 ? "1 was" : `${count(one.left)} were`;
-  return `${one.ranker} was dropped at duel ${count(one.resolved)}${by}${reason}; ${left} left.`;
+  const by = one.by ? ` by ${one.by}` : "";
+  const why = `${one.evidence === null ? "" : "evidence against it: "}${reason(one)}`;
+  return (
+    `${one.ranker} was eliminated${by} at duel ${count(one.resolved)} (${why}). ` +
+    `${plural(one.left, "ranker")} remained.`
+  );
 }
 
-// Horizontal bars with their names and numbers.
+// Horizontal bars with names and numbers.
 export function bars(label, rows) {
   const most = Math.max(1, ...rows.map(([, n]) => n));
   return h(

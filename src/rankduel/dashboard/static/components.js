@@ -1,8 +1,9 @@
-// Small parts that several pages share.
+// Parts that several pages share.
 
 import { h } from "./dom.js";
-import { count, percent } from "./format.js";
+import { count, evidencePercent, percent } from "./format.js";
 
+const NONE = "–";
 const STATUS = {
   running: "Running",
   paused: "Paused",
@@ -39,22 +40,22 @@ const shape = (name) =>
 
 export const status = (word) => h("span", { class: `status ${word}` }, shape(word), STATUS[word]);
 
-const LIGHT = { good: "All is well", warning: "Look at this", bad: "Failing" };
+const LIGHT = { good: "Healthy", warning: "Warning", bad: "Failing" };
 export const light = (state) => h("span", { class: `light ${state}` }, shape(state), LIGHT[state]);
 
 export const stateOf = (overview) =>
   overview.light.state === "bad" ? "failing" : isDecided(overview) ? "decided" : overview.status;
 export const isDecided = (overview) => Boolean(overview.winner || overview.tied.length);
 
-export const figure = (name, value, more) =>
+export const figure = (name, value, more, title = null) =>
   h(
     "div",
-    { class: "figure" },
+    { class: "figure", title },
     h("dt", null, name),
     h("dd", null, h("b", null, value), more ? h("small", null, more) : null),
   );
 
-// A share of wins with its interval, on a line from 0 to 1 with a mark at one half; and in words, for screen readers.
+// A win rate with its interval, on a line from 0 to 1 with a mark at one half. Screen readers get text.
 export function interval(line) {
   const x = (share) => 2 + 96 * share;
   return [
@@ -70,26 +71,51 @@ export function interval(line) {
   ];
 }
 
-// Evidence against a ranker, up to where it goes.
+export const EVIDENCE_HELP = "High is bad for the ranker: 100\u00a0% eliminates it.";
+
+// A bar for the evidence against a ranker. `enough` is the evidence that eliminates. Both are logarithms.
 export function evidence(line, enough) {
-  if (line.evidence === null || enough === null) return h("span", { class: "quiet" }, "–");
-  const share = line.state === "out" ? 1 : Math.min(1, Math.max(0, line.evidence / enough));
+  if (line.evidence === null || enough === null) return h("span", { class: "quiet" }, NONE);
+  const share = evidenceShare(line, enough);
   return h(
     "span",
-    { class: "evidence", title: `${line.evidence.toFixed(2)} of ${enough.toFixed(2)} (natural logarithms)` },
+    {
+      class: "evidence",
+      title: `Evidence against ${line.ranker}: ${evidencePercent(share)}. ${EVIDENCE_HELP}`,
+    },
     h(
       "svg",
       { viewBox: "0 0 100 8", preserveAspectRatio: "none", "aria-hidden": "true" },
       h("rect", { class: "track", x: 0, y: 0, width: 100, height: 8 }),
       h("rect", { class: "fill", x: 0, y: 0, width: 100 * share, height: 8 }),
     ),
-    h("span", null, percent(share)),
+    h("span", null, evidencePercent(share)),
   );
 }
 
-export const rankerState = (word) => h("span", { class: `ranker ${word}` }, word);
+const evidenceShare = (line, enough) =>
+  line.state === "out" ? 1 : Math.min(1, Math.max(0, line.evidence / enough));
+export const evidenceText = (line, enough) =>
+  line.evidence === null || enough === null ? NONE : evidencePercent(evidenceShare(line, enough));
 
-// Ask before something is done. Resolves to the reason, or to null.
+// The effect on users, compared with one ranker that they could have seen all the time.
+export const EFFECT_HELP =
+  "Estimated probability that users prefer the rankers of a duel to the one named here, minus 50\u00a0%.";
+export function effectTexts(effect) {
+  if (!effect) return [NONE, null];
+  const size = percent(Math.abs(effect.per_page), 1);
+  if (Number.parseFloat(size) === 0) return ["no difference", `to ${effect.against}`];
+  return [`${size} ${effect.per_page > 0 ? "better" : "worse"}`, `than ${effect.against}`];
+}
+
+const RANKER_STATES = { left: "remaining", out: "eliminated" }; // other states are shown by name
+export const rankerStateText = (state) => RANKER_STATES[state] ?? state;
+export const rankerState = (state) => h("span", { class: `ranker ${state}` }, rankerStateText(state));
+
+// The name of the ranker that users see without a duel.
+export const fallback = (settings) => (settings.baseline === null ? "the champion" : "the baseline");
+
+// Ask for a confirmation. Resolves to the reason, or to null if the user cancels.
 export function confirm(title, text, verb, danger = false) {
   return new Promise((resolve) => {
     const reason = h("input", { id: "reason", name: "reason", maxlength: 1000, autocomplete: "off" });
@@ -107,7 +133,7 @@ export function confirm(title, text, verb, danger = false) {
         },
         h("h2", { id: "dialog-title" }, title),
         h("p", null, text),
-        h("label", { for: "reason" }, "Reason, for the audit log"),
+        h("label", { for: "reason" }, "Reason for the audit log (optional)"),
         reason,
         h(
           "div",

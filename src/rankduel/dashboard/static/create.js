@@ -1,4 +1,4 @@
-// A form for a new tournament.
+// A form to create a tournament.
 
 import { h } from "./dom.js";
 import { call, mayChange, page } from "./api.js";
@@ -6,9 +6,9 @@ import { notice } from "./components.js";
 import { plural } from "./format.js";
 
 const BANDITS = [
-  ["CertifiedSparring", "CertifiedSparring: ends with a guarantee (recommended)"],
-  ["MergeDTS", "MergeDTS: the literature's choice for many rankers"],
-  ["MergeRUCB", "MergeRUCB: batches with confidence bounds"],
+  ["CertifiedSparring", "CertifiedSparring: a decision with a guarantee (recommended)"],
+  ["MergeDTS", "MergeDTS: the algorithm of the paper, for many rankers"],
+  ["MergeRUCB", "MergeRUCB: batches and confidence bounds"],
   ["Uniform", "Uniform: all pairs equally often"],
 ];
 const PAGES = [
@@ -22,8 +22,8 @@ export function view(route) {
     return h(
       "section",
       { class: "nothing" },
-      h("h1", null, "Your key may only look"),
-      h("p", null, "A new tournament needs a key with the scope admin."),
+      h("h1", null, "Your key is read-only"),
+      h("p", null, "To create a tournament, sign in with a key that has the scope admin."),
       h("p", null, h("a", { href: "/" }, "All tournaments")),
     );
   }
@@ -58,7 +58,7 @@ export function view(route) {
         "name",
         "Name",
         h("input", inputProps("name", { maxlength: 200, autocomplete: "off", required: true })),
-        "What applications ask for, such as home-search.",
+        "The name that your application uses, such as home-search.",
       ),
       field(
         "rankers",
@@ -72,14 +72,14 @@ export function view(route) {
             oninput: (event) => counted(event, route),
           }),
         ),
-        `One name on each line. Applications know what they stand for; rankduel never opens them. ` +
+        `One name per line. Your application runs the rankers, rankduel knows only their names. ` +
           `${state.count ? `Now ${plural(state.count, "ranker")}.` : ""}`,
       ),
       field(
         "baseline",
         "Baseline",
         h("input", inputProps("baseline", { maxlength: 200, autocomplete: "off" })),
-        "What users see where there is no duel: while it is paused, or outside the share. Empty: whoever leads.",
+        "The ranker that users see without a duel, such as during a pause. Default: the champion.",
       ),
       field(
         "bandit",
@@ -99,11 +99,11 @@ export function view(route) {
       ),
       bandit === "CertifiedSparring"
         ? field(
-            "certainty",
-            "Certainty of the decision",
+            "confidence",
+            "Confidence of the decision",
             h(
               "select",
-              inputProps("certainty", { value: "0.05" }),
+              inputProps("confidence", { value: "0.05" }),
               [
                 ["0.1", "90 %"],
                 ["0.05", "95 %"],
@@ -111,29 +111,29 @@ export function view(route) {
                 ["0.001", "99.9 %"],
               ].map(([value, text]) => h("option", { value }, text)),
             ),
-            "The best ranker is dropped by mistake with at most the chance that is left.",
+            "At 95\u00a0%, the best ranker is eliminated by mistake with a probability of at most 5\u00a0%.",
           )
         : null,
       bandit === "CertifiedSparring"
         ? field(
             "tolerance",
-            "End with a tie within",
+            "Tolerance for ties",
             h(
               "select",
               inputProps("tolerance", { value: "" }),
               [
-                ["", "never: go on until one is left"],
-                ["0.01", "1 % of even"],
-                ["0.02", "2 % of even"],
-                ["0.05", "5 % of even"],
+                ["", "none: continue until one ranker is left"],
+                ["0.01", "1 %: rankers that win 49 to 51 % against each other are tied"],
+                ["0.02", "2 %: rankers that win 48 to 52 % against each other are tied"],
+                ["0.05", "5 %: rankers that win 45 to 55 % against each other are tied"],
               ].map(([value, text]) => h("option", { value }, text)),
             ),
-            "Rankers that are nearly the same would meet for ever otherwise.",
+            "Without a tolerance, rankers that are almost equal meet without end.",
           )
         : null,
       field(
         "share",
-        "Share of the traffic, in %",
+        "Traffic share, in %",
         h(
           "input",
           inputProps("share", {
@@ -145,11 +145,11 @@ export function view(route) {
             inputmode: "decimal",
           }),
         ),
-        "Other users see the baseline. It can be changed at any time.",
+        "Other users see the baseline. You can change the share at any time.",
       ),
       field(
         "interleaving",
-        "Pages are made by",
+        "Interleaving",
         h(
           "select",
           inputProps("interleaving", { value: "team_draft" }),
@@ -190,10 +190,11 @@ async function submit(event, route) {
   const twice = rankers.find((name, at) => rankers.indexOf(name) !== at);
   state.wrong = {};
   state.problem = null;
-  if (!form.name.value.trim()) state.wrong.name = "A tournament needs a name.";
-  if (rankers.length < 2) state.wrong.rankers = "It takes two rankers at least.";
-  else if (twice) state.wrong.rankers = `“${twice}” is there twice.`;
-  if (form.share.value === "" || !(share >= 0 && share <= 100)) state.wrong.share = "A number from 0 to 100.";
+  if (!form.name.value.trim()) state.wrong.name = "Enter a name.";
+  if (rankers.length < 2) state.wrong.rankers = "Enter at least two rankers.";
+  else if (twice) state.wrong.rankers = `“${twice}” is listed twice.`;
+  if (form.share.value === "" || !(share >= 0 && share <= 100))
+    state.wrong.share = "Enter a number from 0 to 100.";
   const [first] = Object.keys(state.wrong);
   if (first) {
     route.redraw();
@@ -207,8 +208,8 @@ async function submit(event, route) {
     share: share / 100,
   };
   if (form.baseline.value.trim()) body.baseline = form.baseline.value.trim();
-  if (form.certainty) {
-    body.delta = Number(form.certainty.value);
+  if (form.confidence) {
+    body.delta = Number(form.confidence.value);
     if (form.tolerance.value) body.tolerance = Number(form.tolerance.value);
   } else body.bandit = form.bandit.value;
   try {
@@ -217,7 +218,7 @@ async function submit(event, route) {
   } catch (error) {
     state.problem =
       error.type === "tournament-exists"
-        ? "There is a tournament of this name already, with other settings."
+        ? "A tournament with this name already exists, with other settings."
         : `${error.title}. ${error.message}`;
     route.redraw();
   }

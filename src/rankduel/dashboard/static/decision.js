@@ -1,10 +1,18 @@
-// The decision, to print or to send.
+// The decision report: to print, or as a file.
 
 import { h, table } from "./dom.js";
 import { at, getJson } from "./api.js";
-import { algorithm, count, date, percent, prose, share } from "./format.js";
+import {
+  EFFECT_HELP,
+  effectTexts,
+  EVIDENCE_HELP,
+  evidenceText,
+  isDecided,
+  rankerStateText,
+} from "./components.js";
+import { algorithm, confidencePercent, count, date, percent, prose } from "./format.js";
 
-const SHOWN = 20;
+const SHOWN_RANKERS = 20;
 
 export async function load(route) {
   const [overview, report] = await Promise.all([
@@ -15,8 +23,7 @@ export async function load(route) {
 }
 
 export function view(route, { report }) {
-  const decided = report.winner || report.tied.length;
-  const shown = route.state.all ? report.rankers : report.rankers.slice(0, SHOWN);
+  const shown = route.state.all ? report.rankers : report.rankers.slice(0, SHOWN_RANKERS);
   return h(
     "article",
     { class: "decision" },
@@ -50,58 +57,43 @@ export function view(route, { report }) {
       "div",
       { class: "sheet" },
       h("p", { class: "quiet" }, report.tournament, " · ", date(report.until)),
-      h(
-        "h2",
-        { class: "verdict" },
-        report.winner ?? (report.tied.length ? report.tied.join(", ") : "Not decided"),
-      ),
-      h("p", { class: "sentence" }, prose(report.sentence)),
-      h("p", null, report.promise),
-      report.best_exists <= 0.1
-        ? h(
-            "p",
-            { class: "notice warning" },
-            `Perhaps no ranker is best: each one carries evidence against it (p = ` +
-              `${report.best_exists.toPrecision(2)}).`,
-          )
-        : null,
+      h("h2", { class: "verdict" }, verdict(report)),
+      h("p", { class: "sentence" }, prose(report.headline)),
+      h("p", null, prose(report.meaning)),
       h(
         "dl",
         { class: "facts" },
         [
-          [
-            decided ? "Certainty" : "Certainty of a decision",
-            report.certainty === null ? "none is promised" : share(report.certainty),
-          ],
-          ["Leader", report.champion],
+          ["Confidence", confidence(report)],
+          ["Champion", report.champion],
           ["Baseline", report.baseline ?? "none"],
           ["Duels resolved", count(report.duels)],
-          ["Duels asked for", count(report.issued)],
-          ["Expired", count(report.expired)],
-          ["Harm to users", harm(report.harm)],
-          ["Rankers tried", count(report.rankers.length)],
-          ["Begun", date(report.begun)],
+          ["Duels issued", count(report.issued)],
+          ["Duels expired", count(report.expired)],
+          ["Effect on users so far", effectTexts(report.effect).filter(Boolean).join(" ")],
+          ["Rankers", count(report.rankers.length)],
+          ["Created", date(report.begun)],
           ["Algorithm", algorithm(report.bandit)],
         ].map(([name, value]) => h("div", null, h("dt", null, name), h("dd", null, value))),
       ),
-      h("h3", null, "What was tried"),
+      h("h3", null, "Rankers"),
       table(
         "Rankers in the order of the leaderboard",
         [
           ["Ranker", "name"],
           ["State", ""],
           ["Duels", "number"],
-          ["Wins", "number"],
+          ["Win rate", "number"],
           ["95 % interval", "number"],
-          ["Evidence against", "number"],
+          ["Evidence against", "number", EVIDENCE_HELP],
         ],
         shown.map((line) => [
           line.ranker,
-          line.state,
+          rankerStateText(line.state),
           count(line.wins + line.losses + line.ties),
           percent(line.rate, 1),
           `${percent(line.low, 1)} to ${percent(line.high, 1)}`,
-          line.evidence === null || line.evidence <= 0 ? "–" : line.evidence.toFixed(2),
+          evidenceText(line, report.enough),
         ]),
       ),
       shown.length < report.rankers.length
@@ -120,17 +112,23 @@ export function view(route, { report }) {
       h(
         "p",
         { class: "quiet" },
-        "Evidence is a natural logarithm and adds up over all opponents. Intervals hold the mean chance " +
-          "to win at any time, with 95 % certainty. Harm is estimated from all duels by a Bradley-Terry model.",
+        report.enough === null ? null : `Evidence against: ${EVIDENCE_HELP.toLowerCase()} `,
+        "Each interval contains the mean win probability over the duels played, with 95\u00a0% confidence, " +
+          "whenever you look. ",
+        report.effect ? `Effect on users: ${EFFECT_HELP.toLowerCase()}` : null,
       ),
     ),
   );
 }
 
-function harm(made) {
-  if (!made) return "not known";
-  return (
-    `pages were ${percent(Math.abs(made.per_page), 2)} ${made.per_page > 0 ? "worse" : "better"} ` +
-    `than those of ${made.against}`
-  );
+function verdict(report) {
+  if (!isDecided(report)) return report.status === "stopped" ? "Stopped without a decision" : "Undecided";
+  if (report.confidence !== null && !report.confidence_reached) return "No clear winner";
+  return report.winner ?? report.tied.join(", ");
+}
+
+function confidence(report) {
+  if (report.confidence === null) return "no guarantee";
+  const size = confidencePercent(report.confidence);
+  return report.confidence_reached ? `at least ${size}` : `not reached (at least ${size} required)`;
 }

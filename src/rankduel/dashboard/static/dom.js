@@ -1,5 +1,7 @@
-// Elements from plain calls, and a patch that changes only what differs: focus, selection and scroll stay.
+// Create elements with `h`. Update the page with `patch`, which changes only differences, so that focus,
+// selection and scroll position stay.
 
+// Tags of SVG elements. Any other tag is HTML: to use a new SVG tag, add it here.
 const SVG = new Set(["svg", "g", "path", "line", "rect", "circle", "text", "polyline", "title"]);
 
 export function h(tag, properties, ...children) {
@@ -27,7 +29,7 @@ function add(node, children) {
   }
 }
 
-// Make `old` look like the new children. Elements with data-keep are left alone once they are there.
+// Replace the children of `old`. Elements with data-keep are created once and then not changed.
 export function patch(old, ...children) {
   const box = document.createDocumentFragment();
   add(box, children);
@@ -40,7 +42,7 @@ function patchChildren(old, made) {
     let there = old.childNodes[index];
     if (there && !same(there, node)) {
       if (wanted.slice(index + 1).some((later) => same(there, later))) {
-        old.insertBefore(node, there); // it is new, and what is there comes later
+        old.insertBefore(node, there); // a new node, before one that stays
         return;
       }
       let later = there.nextSibling;
@@ -71,7 +73,7 @@ function patchNode(old, made) {
     if (old.data !== made.data) old.data = made.data;
     return;
   }
-  const kept = old.dataset.keep !== undefined; // its script may have changed it
+  const kept = old.dataset.keep !== undefined; // changed by its own script
   for (const { name } of kept ? [] : [...old.attributes]) {
     if (!made.hasAttribute(name) && !(name === "open" && old.nodeName === "DETAILS") && name !== "style")
       old.removeAttribute(name);
@@ -85,6 +87,7 @@ function patchNode(old, made) {
   if (!kept) patchChildren(old, made);
 }
 
+// A table. Each head is its name, its class and, if needed, a tooltip.
 export const table = (caption, heads, rows, className = "") =>
   h(
     "div",
@@ -99,7 +102,7 @@ export const table = (caption, heads, rows, className = "") =>
         h(
           "tr",
           null,
-          heads.map(([name, kind]) => h("th", { scope: "col", class: kind }, name)),
+          heads.map(([name, kind, title]) => h("th", { scope: "col", class: kind, title }, name)),
         ),
       ),
       h(

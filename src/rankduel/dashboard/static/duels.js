@@ -1,14 +1,14 @@
-// The latest duels, and one of them in full.
+// The latest duels, and an inspector for one of them.
 
 import { h, table } from "./dom.js";
 import { at, getJson, page } from "./api.js";
-import { evidence, interval } from "./components.js";
+import { evidence, EVIDENCE_HELP, interval } from "./components.js";
 import { ago, count, date, percent, plural } from "./format.js";
 
 const LIMIT = 25;
 const OPEN = ["issued", "shown"];
 const STATE = {
-  issued: "on its way",
+  issued: "in flight",
   shown: "shown",
   resolved: "resolved",
   no_signal: "no signal",
@@ -34,7 +34,7 @@ export function view(route, { list, one }) {
       "section",
       null,
       h("h1", null, "Duels"),
-      h("p", { class: "empty" }, "No duel was asked for yet."),
+      h("p", { class: "empty" }, "No duels yet."),
     );
   const turn = (after) => {
     route.state.after = after;
@@ -42,7 +42,7 @@ export function view(route, { list, one }) {
   };
   return h(
     "section",
-    { class: one ? "duels beside" : "duels" },
+    { class: one ? "duels split" : "duels" },
     h("h1", null, "Duels"),
     h(
       "div",
@@ -116,13 +116,13 @@ export function view(route, { list, one }) {
         : h(
             "p",
             { class: "quiet hint" },
-            "Choose a duel to see both lists, the page, what users did on it, and why these two met.",
+            "Select a duel to see both result lists, the page, the clicks, and why these two rankers met.",
           ),
     ),
   );
 }
 
-// A duel that was chosen comes into sight, where it is not beside the list.
+// Scroll to the inspector of a selected duel, if it is below the list.
 export function after(route, { one }, main) {
   if (!one || route.state.seen === one.duel) return;
   route.state.seen = one.duel;
@@ -150,30 +150,38 @@ function inspector(duel) {
       [
         [
           "Outcome",
-          duel.outcome ? (duel.outcome === "tie" ? "a tie" : `${duel[duel.outcome]} won`) : "none yet",
+          duel.outcome
+            ? duel.outcome === "tie"
+              ? "tie"
+              : `${duel[duel.outcome]} won`
+            : OPEN.includes(duel.state)
+              ? "none yet"
+              : "none",
         ],
         ["State", STATE[duel.state]],
         duel.failure ? ["Could not be resolved", duel.failure] : null,
-        ["Asked for", date(duel.issued)],
-        ["Query", duel.query_id ?? "not named"],
+        ["Issued", date(duel.issued)],
+        ["Query", duel.query_id ?? "without an id"],
         OPEN.includes(duel.state) ? ["Expires", date(duel.expires)] : null,
-        duel.propensity ? ["Chances", duel.propensity.map((p) => percent(p, 1)).join(" and ")] : null,
+        duel.propensity
+          ? ["Selection probabilities", duel.propensity.map((p) => percent(p, 1)).join(" and ")]
+          : null,
       ]
         .filter(Boolean)
         .map(([name, value]) => h("div", null, h("dt", null, name), h("dd", null, value))),
     ),
-    h("h3", null, "Both lists, and the page of them"),
+    h("h3", null, "Result lists and page"),
     duel.page
       ? shown(duel, done)
       : h(
           "p",
           { class: "quiet" },
-          "The application has told the outcome, not the page. Report pages with show, or tell clicks, " +
-            "to see them here.",
+          "The application reported the outcome, but not the page. To see pages here, report them with show, " +
+            "or tell clicks instead of outcomes.",
         ),
-    h("h3", null, "What the user did"),
+    h("h3", null, "User actions"),
     did(duel),
-    h("h3", null, "Why these two met"),
+    h("h3", null, "Why these two rankers met"),
     h("p", null, duel.why),
     duel.known ? known(duel) : null,
     h("p", { class: "quiet rule" }, "How the algorithm chooses: ", duel.rule),
@@ -183,9 +191,9 @@ function inspector(duel) {
 function did(duel) {
   if (duel.signals.length) {
     return table(
-      "Signals, in the order of time",
+      "Signals in order of time",
       [
-        ["After", "number"],
+        ["Time after ask", "number"],
         ["Action", ""],
         ["Document", ""],
         ["Position", "number"],
@@ -203,29 +211,31 @@ function did(duel) {
       ? null
       : duel.clicks.length
         ? `Clicked on ${duel.clicks.join(", ")}.`
-        : "Clicked on nothing.";
+        : "No clicks.";
   return h(
     "p",
     { class: told ? "" : "quiet" },
     told ??
       (duel.state === "resolved"
-        ? "No signals were sent: the application has told the outcome itself."
-        : "Nothing was heard yet."),
+        ? "No signals: the application reported the outcome itself."
+        : OPEN.includes(duel.state)
+          ? "No signals yet."
+          : "No signals."),
   );
 }
 
-// The two as they stood when the duel was asked for.
+// The records of both rankers when the duel was issued.
 function known({ known: then, ...duel }) {
   const met = then.wins + then.losses + then.ties;
   return table(
-    `The two after ${plural(then.resolved, "outcome")}, when this duel was asked for`,
+    `Both rankers when this duel was issued, after ${plural(then.resolved, "outcome")}`,
     [
       ["Ranker", "name"],
-      ["Place", "number"],
-      ["Wins", "number"],
+      ["Position", "number"],
+      ["Win rate", "number"],
       ["95 % interval", "wide"],
-      ["Evidence against", "bar"],
-      ["Of each other", "number"],
+      ["Evidence against", "bar", EVIDENCE_HELP],
+      ["Head to head", "number"],
     ],
     ["first", "second"].map((side) => [
       h("span", { class: side }, duel[side]),
@@ -239,7 +249,7 @@ function known({ known: then, ...duel }) {
   );
 }
 
-// Who has put a document onto the page, as its method keeps it.
+// The side that placed a document on the page, from the data of the interleaving method.
 function team({ page }, k) {
   if (page.teams) return page.teams[k] ?? "both";
   if (page.probabilities)
@@ -252,7 +262,7 @@ function team({ page }, k) {
   return "both";
 }
 
-// The page between the two lists; a document has the colour of who has put it onto the page.
+// The page between the two lists. The colour of a document shows which ranker placed it on the page.
 function shown(duel, done) {
   const documents = duel.page.documents.map(String);
   const teams = documents.map((_, k) => team(duel, k));
@@ -276,7 +286,7 @@ function shown(duel, done) {
             ),
           ),
         )
-      : h("p", { class: "quiet" }, "Nothing was found: an empty page."),
+      : h("p", { class: "quiet" }, "An empty page: there were no results."),
   );
   const list = (side, names) =>
     h(
@@ -292,7 +302,7 @@ function shown(duel, done) {
             "li",
             { class: k < 0 ? "absent" : teams[k] },
             h("span", { class: "document" }, name),
-            h("span", { class: "team" }, k < 0 ? "not shown" : `place ${k + 1}`),
+            h("span", { class: "team" }, k < 0 ? "not shown" : `position ${k + 1}`),
             marks(name),
           );
         }),
@@ -306,8 +316,8 @@ function shown(duel, done) {
       h(
         "p",
         { class: "quiet" },
-        `Made by ${duel.page.method}. The application has not sent the two lists: put them into the page ` +
-          `as lists, as duel.interleave does.`,
+        `Built by ${duel.page.method}. The application did not send the two result lists. To see them here, ` +
+          `add them to the page as lists, as duel.interleave does.`,
       ),
     );
   }
@@ -319,9 +329,9 @@ function shown(duel, done) {
     h(
       "p",
       { class: "quiet" },
-      `The best ${count(Math.max(first.length, second.length))} of each list, and the page that ` +
-        `${duel.page.method} made of them. The bar of a document has the colour of the ranker that put it ` +
-        `there; grey is both, or not shown.`,
+      `The top ${count(Math.max(first.length, second.length))} of each list, and the page that ` +
+        `${duel.page.method} built from them. The bar of a document has the colour of the ranker that placed ` +
+        `it on the page. Grey: both rankers.`,
     ),
   );
 }

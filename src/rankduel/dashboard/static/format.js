@@ -1,11 +1,11 @@
-// Numbers and times as people read them.
+// Format numbers and times.
 
 const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 const short = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
 
 export const count = (n) => whole.format(n);
 export const compact = (n) => (n < 100000 ? whole.format(n) : short.format(n).replace("K", "k"));
-// Two digits that count, for what is only known so well.
+// Two significant digits, for estimates.
 export const about = (n) => compact(Number(n.toPrecision(2)));
 export const percent = (share, digits = 0) => `${(100 * share).toFixed(digits)}\u00a0%`;
 export const plural = (n, one, many = `${one}s`) => `${count(n)} ${n === 1 ? one : many}`;
@@ -35,19 +35,22 @@ export const span = (seconds) =>
         ? plural(Math.round(seconds / 60), "minute")
         : plural(Math.round(seconds), "second");
 
-// A share without a needless zero: 95 % and not 95.0 %.
+// A share without a trailing zero: 95 % instead of 95.0 %.
 export const share = (value) => percent(value, 1).replace(".0\u00a0", "\u00a0");
 
-// An algorithm as people type it, without what is not set; a line may end before the parameters.
+// An algorithm without parameters that are None. A line may break before the parameters.
 export const algorithm = (spec) =>
   spec
     .replace(/,? ?\w+=None/g, "")
     .replace("()", "")
     .replace("(", "\u200b(");
 
-// A sentence of the server, in which no line begins with a unit.
+// A text of the server, without line breaks before a percent sign.
 export const prose = (text) => text.replaceAll(" %", "\u00a0%");
 
-// How strong evidence is, from its natural logarithm.
-export const odds = (logarithm) =>
-  logarithm > 13.8 ? `10^${(logarithm / Math.LN10).toFixed(1)} to 1` : `${count(Math.exp(logarithm))} to 1`;
+// A confidence. It is never rounded up to 100 %.
+export const confidencePercent = (confidence) =>
+  `${Number((100 * Math.min(confidence, 1 - 1e-9)).toFixed(7))}\u00a0%`;
+
+// The evidence against a ranker, in percent of the evidence that eliminates. It is never rounded up.
+export const evidencePercent = (share) => `${Math.floor(100 * share)}\u00a0%`;

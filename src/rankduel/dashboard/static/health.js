@@ -1,4 +1,4 @@
-// Whether a tournament is well.
+// The health of a tournament: asks, tells, delays, sides, signals, guardrails and the audit log.
 
 import { asTable, h, table } from "./dom.js";
 import { at, changes, getJson } from "./api.js";
@@ -9,13 +9,13 @@ import { count, date, percent, plural, share, span } from "./format.js";
 const SERVED = {
   paused: "paused",
   stopped: "stopped",
-  decided: "decided: the winner",
-  share: "not in the share",
-  daily_cap: "daily cap of the client",
-  in_flight_cap: "too many in flight",
-  shadow: "shadow",
-  failed: "failure",
-  storage: "storage",
+  decided: "decided",
+  share: "outside the traffic share",
+  daily_cap: "daily cap reached",
+  in_flight_cap: "too many duels in flight",
+  shadow: "dry run",
+  failed: "bandit failed",
+  storage: "storage failed",
 };
 const KINDS = {
   created: "created",
@@ -28,7 +28,7 @@ const KINDS = {
   ranker_started: "started a ranker",
   configured: "changed settings",
   voided: "declared a duel void",
-  quarantined: "set an event aside that could not be replayed",
+  quarantined: "quarantined an event that cannot be replayed",
 };
 
 export async function load(route) {
@@ -66,13 +66,13 @@ export function view(route, { overview, health, checks, audit }) {
         `${count(duels.issued)} of ${count(asks)}`,
       ),
       figure(
-        "Resolved in time",
+        "Finished in time",
         duels.resolved + duels.no_signal + duels.expired ? share(health.joined) : "–",
-        "of the duels that are over",
+        "the other duels expired",
       ),
-      figure("In flight", count(duels.in_flight), "asked for, not told"),
-      figure("Expired", count(duels.expired), `${count(duels.late)} told too late`),
-      figure("Told again", count(health.told_again), `${plural(health.conflicts, "conflict")}`),
+      figure("In flight", count(duels.in_flight), "issued, without an outcome"),
+      figure("Expired", count(duels.expired), `${count(duels.late)} outcomes came late`),
+      figure("Repeated tells", count(health.told_again), `${plural(health.conflicts, "conflict")}`),
     ),
     h(
       "div",
@@ -80,16 +80,16 @@ export function view(route, { overview, health, checks, audit }) {
       h(
         "section",
         { class: "panel" },
-        h("h2", null, "What became of duels"),
+        h("h2", null, "Duels by state"),
         bars("Duels", [
           ["resolved", duels.resolved],
           ["no signal", duels.no_signal],
           ["in flight", duels.in_flight],
           ["expired", duels.expired],
-          ["told late", duels.late],
+          ["late", duels.late],
           ["void", duels.void],
           ["failed", duels.failed],
-          ["unknown", health.unknown],
+          ["unknown duel", health.unknown],
         ]),
         refused
           ? [
@@ -104,8 +104,8 @@ export function view(route, { overview, health, checks, audit }) {
       h(
         "section",
         { class: "panel" },
-        h("h2", null, "From ask to tell"),
-        delays.length ? bars("Outcomes by delay", delays) : h("p", { class: "quiet" }, "No outcome yet."),
+        h("h2", null, "Time from ask to outcome"),
+        delays.length ? bars("Outcomes by delay", delays) : h("p", { class: "quiet" }, "No outcomes yet."),
         delays.length
           ? asTable(
               "Outcomes by delay",
@@ -120,14 +120,14 @@ export function view(route, { overview, health, checks, audit }) {
       h(
         "section",
         { class: "panel" },
-        h("h2", null, "Sides, an A/A check"),
+        h("h2", null, "Side check (A/A test)"),
         first + second
           ? bars("Outcomes", [
               ["first won", first],
               ["second won", second],
               ["tie", tie],
             ])
-          : h("p", { class: "quiet" }, "No outcome yet."),
+          : h("p", { class: "quiet" }, "No outcomes yet."),
         h("p", null, sides(checks.sides, first, second)),
       ),
       h(
@@ -136,12 +136,13 @@ export function view(route, { overview, health, checks, audit }) {
         h("h2", null, "Signals"),
         Object.keys(health.signals).length
           ? bars("Signals by action", Object.entries(health.signals))
-          : h("p", { class: "quiet" }, "None were sent: outcomes are told by the application."),
+          : h("p", { class: "quiet" }, "No signals: the application reports outcomes itself."),
         h(
           "p",
           { class: "quiet" },
           `${plural(health.orphans, "orphan")}, ${count(health.late_signals)} late, ` +
-            `${count(health.signals_again)} sent again, ${count(health.signals_dropped)} dropped.`,
+            `${plural(health.signals_again, "duplicate")}, ` +
+            `${count(health.signals_dropped)} over the limit per duel.`,
         ),
       ),
     ),
@@ -151,12 +152,12 @@ export function view(route, { overview, health, checks, audit }) {
       h("h2", null, "Guardrails"),
       checks.guardrails.length
         ? table(
-            "A tournament pauses when an action happens too often",
+            "The tournament pauses when a page action is too frequent",
             [
               ["Action", ""],
-              ["Bound", "number"],
+              ["Limit", "number"],
               ["Window", "number"],
-              ["Up to now", "number"],
+              ["So far", "number"],
             ],
             checks.guardrails.map((rail) => [
               rail.action,
@@ -170,7 +171,8 @@ export function view(route, { overview, health, checks, audit }) {
         : h(
             "p",
             { class: "quiet" },
-            "None. A guardrail pauses a tournament by itself when an action, such as an error, happens too often.",
+            "No guardrails. A guardrail pauses the tournament when an action, such as an error, is too " +
+              "frequent.",
           ),
     ),
     h(
@@ -178,12 +180,12 @@ export function view(route, { overview, health, checks, audit }) {
       { class: "panel" },
       h("h2", null, "Audit log"),
       audit === null
-        ? h("p", { class: "quiet" }, "It cannot be read now: the storage does not answer.")
+        ? h("p", { class: "quiet" }, "The audit log cannot be read: the storage does not answer.")
         : table(
-            "What operators and guardrails did, newest first",
+            "Actions of operators and guardrails, newest first",
             [
-              ["When", ""],
-              ["What", ""],
+              ["Time", ""],
+              ["Action", ""],
               ["By", ""],
               ["Reason", ""],
             ],
@@ -203,7 +205,7 @@ export function view(route, { overview, health, checks, audit }) {
                 route.refresh(true);
               },
             },
-            "More",
+            "Show more",
           )
         : null,
     ),
@@ -224,11 +226,12 @@ function detail({ kind, body }) {
 
 function sides(p, first, second) {
   const coin =
-    "A coin decides for each duel who is first, so that both sides should win equally often, whatever the rankers are.";
-  if (first + second < 50) return `${coin} There are too few outcomes to tell.`;
-  const part = `The first side won ${percent(first / (first + second), 1)} of the duels that were no ties`;
+    "A coin flip decides which ranker of a duel is first. So both sides win equally often, " +
+    "whatever the rankers are.";
+  if (first + second < 50) return `${coin} There are too few outcomes for this check.`;
+  const part = `The first side won ${percent(first / (first + second), 1)} of the duels that were not ties.`;
   return p < 0.001
-    ? `${coin} ${part}: by chance that hardly happens (p = ${p.toExponential(1)}). Are pages shown as ` +
-        `they were made, and clicks credited to who earned them?`
-    : `${coin} ${part}; nothing speaks against even sides (p = ${p.toFixed(2)}, good at any time).`;
+    ? `${coin} ${part} This is very unlikely by chance (p = ${p.toExponential(1)}). Check that users see ` +
+        `pages as they were built, and that clicks are credited to the right ranker.`
+    : `${coin} ${part} No sign of uneven sides (p = ${p.toFixed(3)}, valid whenever you look).`;
 }

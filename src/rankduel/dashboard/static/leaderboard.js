@@ -1,12 +1,12 @@
-// Every ranker: sorted, filtered, searched. Only the rows in sight are in the page.
+// All rankers: sort, filter, search. The page contains only the visible rows.
 
 import { h, patch } from "./dom.js";
 import { at, getJson } from "./api.js";
-import { evidence, interval, rankerState } from "./components.js";
+import { evidence, EVIDENCE_HELP, interval, rankerState, rankerStateText } from "./components.js";
 import { count, percent, plural } from "./format.js";
 
-const ROW = 38; // px
-const MORE = 12; // rows above and below those in sight
+const ROW_HEIGHT = 38; // px
+const MARGIN_ROWS = 12; // rendered above and below the visible rows
 const STATES = ["champion", "left", "paused", "out", "retired"];
 export const every = 2000;
 
@@ -15,9 +15,15 @@ const COLUMNS = [
   { id: "ranker", name: "Ranker", kind: "name", by: (line) => line.ranker },
   { id: "state", name: "State", kind: "", by: (line) => STATES.indexOf(line.state) },
   { id: "duels", name: "Duels", kind: "number", by: (line) => -line.duels },
-  { id: "rate", name: "Wins", kind: "number", by: (line) => -line.rate },
+  { id: "rate", name: "Win rate", kind: "number", by: (line) => -line.rate },
   { id: "range", name: "95 % interval", kind: "wide", by: (line) => line.high - line.low },
-  { id: "evidence", name: "Evidence against", kind: "bar", by: (line) => -(line.evidence ?? 0) },
+  {
+    id: "evidence",
+    name: "Evidence against",
+    kind: "bar",
+    title: EVIDENCE_HELP,
+    by: (line) => -(line.evidence ?? 0),
+  },
   { id: "batch", name: "Batch", kind: "number batch", by: (line) => line.batch ?? 1e9 },
 ];
 
@@ -69,7 +75,7 @@ export function view(route, { standings }) {
       h("input", {
         id: "search",
         type: "search",
-        placeholder: "Name of a ranker",
+        placeholder: "Ranker name",
         oninput: (event) => {
           state.search = event.target.value;
           redraw();
@@ -87,7 +93,7 @@ export function view(route, { standings }) {
         },
         h("option", { value: "" }, "all"),
         h("option", { value: "in" }, "still in the race"),
-        counts.map(([word, n]) => h("option", { value: word }, `${word} (${count(n)})`)),
+        counts.map(([word, n]) => h("option", { value: word }, `${rankerStateText(word)} (${count(n)})`)),
       ),
     ),
     h(
@@ -97,7 +103,7 @@ export function view(route, { standings }) {
         id: "board",
         tabindex: 0,
         role: "region",
-        "aria-label": "Leaderboard, scrolls",
+        "aria-label": "Leaderboard, scrollable",
         onscroll: () => rows(route),
       },
       h(
@@ -106,7 +112,7 @@ export function view(route, { standings }) {
         h(
           "caption",
           { class: "hide" },
-          "All rankers with their record, the interval of their share of wins, and the evidence against them",
+          "All rankers with their win rate, its interval, and the evidence against them",
         ),
         h(
           "thead",
@@ -120,6 +126,7 @@ export function view(route, { standings }) {
                 {
                   scope: "col",
                   class: column.kind,
+                  title: column.title,
                   "aria-sort": state.sort === column.id ? (state.down ? "descending" : "ascending") : null,
                 },
                 h(
@@ -146,12 +153,13 @@ export function view(route, { standings }) {
         h("tbody", { "data-keep": "rows", id: "rows" }),
       ),
     ),
-    shown.length ? null : h("p", { class: "empty" }, "No ranker is like that."),
+    shown.length ? null : h("p", { class: "empty" }, "No ranker matches."),
     h(
       "p",
       { class: "quiet" },
-      "The interval holds the mean chance to win at any time you getJson, with 95 % certainty. A ranker is " +
-        "dropped when the evidence against it is full.",
+      "The interval contains the mean win probability over the duels played, with 95\u00a0% confidence, " +
+        "whenever you look.",
+      standings.enough === null ? null : ` Evidence against: ${EVIDENCE_HELP.toLowerCase()}`,
     ),
   );
 }
@@ -174,17 +182,17 @@ export function after(route) {
   rows(route);
 }
 
-// The rows in sight, between two rows that are as high as the others together.
+// The visible rows, between two blank rows with the height of all other rows.
 function rows(route) {
   const box = scroller();
   const body = document.getElementById("rows");
   if (!box || !body) return;
   const { shown, columns } = route.state;
   const { enough } = route.data.standings;
-  const first = Math.max(0, Math.min(shown.length, Math.floor(box.scrollTop / ROW)) - MORE);
-  const last = Math.min(shown.length, first + Math.ceil(box.clientHeight / ROW) + 2 * MORE);
+  const first = Math.max(0, Math.min(shown.length, Math.floor(box.scrollTop / ROW_HEIGHT)) - MARGIN_ROWS);
+  const last = Math.min(shown.length, first + Math.ceil(box.clientHeight / ROW_HEIGHT) + 2 * MARGIN_ROWS);
   const blank = (n) =>
-    h("tr", { "aria-hidden": "true", class: "blank" }, h("td", { style: { height: `${n * ROW}px` } }));
+    h("tr", { "aria-hidden": "true", class: "blank" }, h("td", { style: { height: `${n * ROW_HEIGHT}px` } }));
   const cells = {
     rank: (line) => count(line.rank),
     ranker: (line) => line.ranker,

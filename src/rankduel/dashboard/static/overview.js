@@ -1,12 +1,36 @@
-// Where a tournament stands, and its controls.
+// The state of a tournament, and its controls.
 
 import { asTable, h } from "./dom.js";
 import { at, call, getJson, mayChange, page } from "./api.js";
-import { confirm, evidence, figure, interval, isDecided, light, notice } from "./components.js";
+import {
+  confirm,
+  EFFECT_HELP,
+  effectTexts,
+  evidence,
+  EVIDENCE_HELP,
+  fallback,
+  figure,
+  interval,
+  isDecided,
+  light,
+  notice,
+} from "./components.js";
 import { stepChart, departed } from "./chart.js";
-import { about, algorithm, compact, count, date, percent, plural, prose, share, span } from "./format.js";
+import {
+  about,
+  algorithm,
+  compact,
+  confidencePercent,
+  count,
+  date,
+  percent,
+  plural,
+  prose,
+  share,
+  span,
+} from "./format.js";
 
-const SHOWN = 8;
+const SHOWN_RANKERS = 8;
 
 export async function load(route) {
   const [overview, standings, departures] = await Promise.all([
@@ -19,11 +43,12 @@ export async function load(route) {
 
 export function view(route, { overview, standings, departures }) {
   const begun = overview.resolved > 0;
-  const best = standings.rankers.slice(0, SHOWN);
+  const best = standings.rankers.slice(0, SHOWN_RANKERS);
   return h(
     "div",
     { class: "overview" },
     h("h1", { class: "sentence", id: "sentence" }, prose(overview.sentence)),
+    h("p", { class: "quiet meaning" }, prose(overview.meaning)),
     notice(route.state.problem),
     overview.light.state === "good"
       ? null
@@ -40,19 +65,15 @@ export function view(route, { overview, standings, departures }) {
     h(
       "dl",
       { class: "figures" },
-      figure("Rankers left", count(overview.rankers_left), `of ${count(overview.rankers)}`),
+      figure("Rankers remaining", count(overview.rankers_left), `of ${count(overview.rankers)}`),
       figure(
         "Duels",
         compact(overview.resolved),
         overview.today === null ? null : `${count(overview.today)} today`,
       ),
-      figure("To a decision", forecast(overview), range(overview)),
-      figure("Harm so far", harm(overview.harm), overview.harm ? `against ${overview.harm.against}` : null),
-      figure(
-        "Certainty",
-        overview.certainty === null ? "none" : share(overview.certainty),
-        overview.certainty === null ? "is promised" : "at any time you look",
-      ),
+      figure("Duels to a decision", forecast(overview), range(overview)),
+      figure("Effect on users so far", ...effect(overview), EFFECT_HELP),
+      figure("Confidence", ...confidence(overview)),
     ),
     mayChange() ? controls(route, overview) : null,
     begun ? null : beginning(route),
@@ -71,14 +92,14 @@ export function view(route, { overview, standings, departures }) {
           ),
           departures.length
             ? stepChart(departures, overview, { small: true })
-            : h("p", { class: "quiet" }, "Nobody has been dropped yet."),
+            : h("p", { class: "quiet" }, "No ranker has been eliminated yet."),
           departures.length
             ? asTable(
-                "Last rankers that were dropped",
+                "Latest eliminations",
                 [
                   ["Ranker", ""],
                   ["At duel", "number"],
-                  ["Left", "number"],
+                  ["Remaining", "number"],
                 ],
                 departures
                   .slice(-20)
@@ -93,23 +114,25 @@ export function view(route, { overview, standings, departures }) {
           h(
             "div",
             { class: "head" },
-            h("h2", null, "In the lead"),
+            h("h2", null, "Leading rankers"),
             h("a", { href: page(route.name, "/leaderboard") }, "Leaderboard"),
           ),
           h(
             "table",
             { class: "lead" },
-            h("caption", { class: "hide" }, "The best rankers now"),
+            h("caption", { class: "hide" }, "Leading rankers"),
             h(
               "thead",
               null,
               h(
                 "tr",
                 null,
-                ["Ranker", "Wins", h("span", { class: "hide" }, "95 % interval"), "Evidence"].map(
-                  (name, column) =>
-                    h("th", { scope: "col", class: ["", "number", "wide", "bar"][column] }, name),
-                ),
+                [
+                  ["Ranker", ""],
+                  ["Win rate", "number"],
+                  [h("span", { class: "hide" }, "95 % interval"), "wide"],
+                  ["Evidence against", "bar", EVIDENCE_HELP],
+                ].map(([name, kind, title]) => h("th", { scope: "col", class: kind, title }, name)),
               ),
             ),
             h(
@@ -142,16 +165,17 @@ export function view(route, { overview, standings, departures }) {
   );
 }
 
-// What an application does, where none has done it yet.
+// Shown before the first outcome.
 const beginning = (route) =>
   h(
     "section",
     { class: "panel", "data-key": "beginning" },
-    h("h2", null, "How to begin"),
+    h("h2", null, "Get started"),
     h(
       "p",
       null,
-      "Your application asks which two rankers should meet, shows one page made of both lists, and tells who won:",
+      "Your application asks for a duel, shows one page built from the results of both rankers, and tells the " +
+        "outcome:",
     ),
     h(
       "pre",
@@ -168,47 +192,56 @@ const beginning = (route) =>
         ].join("\n"),
       ),
     ),
-    h("p", { class: "quiet" }, "This page changes by itself with the first outcome."),
+    h("p", { class: "quiet" }, "This page updates with the first outcome."),
   );
 
 function forecast({ forecast: made, resolved, status, ...overview }) {
   if (isDecided(overview)) return "decided";
   if (status === "stopped") return "stopped";
   if (overview.light.state === "bad") return "–";
-  if (!overview.ends) return "no end";
+  if (!overview.ends) return "none";
   if (!made) return resolved ? "…" : "–";
-  return made.duels === null ? "not in sight" : `≈ ${about(made.duels)}`;
+  return made.duels === null ? "unknown" : made.duels ? `≈ ${about(made.duels)}` : "soon";
 }
 
 function range({ forecast: made, ends, light: { state }, ...overview }) {
-  if (!ends && !isDecided(overview) && overview.status !== "stopped") return "this algorithm plays on";
+  if (!ends && !isDecided(overview) && overview.status !== "stopped")
+    return "this algorithm makes no decision";
   if (state === "bad" || !made || made.duels === null || !made.duels) return null;
-  return made.runs > 1 ? `duels; ${about(made.least)} to ${about(made.most)}` : "duels";
+  return made.runs > 1 ? `${about(made.least)} to ${about(made.most)}` : "one simulation";
 }
 
-function harm(made) {
-  if (!made) return "–";
-  const size = percent(Math.abs(made.per_page), 1);
-  return made.per_page > 0.0005 ? `${size} worse` : made.per_page < -0.0005 ? `${size} better` : "none";
+function effect(overview) {
+  const [size, than] = effectTexts(overview.effect);
+  return [size, than && `${than}, ${fallback(overview.settings)}`];
+}
+
+// The confidence as a figure: only a decision reaches it.
+function confidence(overview) {
+  if (overview.confidence === null) return ["none", "this algorithm gives no guarantee"];
+  const size = confidencePercent(overview.confidence);
+  if (overview.confidence_reached) return [`≥ ${size}`, "whenever you look"];
+  if (isDecided(overview)) return ["none", "no ranker beats all others"];
+  return ["not yet", `at least ${size} required`];
 }
 
 function facts(overview) {
   const { settings } = overview;
   return [
-    ["Begun", overview.begun === null ? "–" : date(overview.begun)],
+    ["Created", overview.begun === null ? "–" : date(overview.begun)],
     ["Algorithm", algorithm(settings.bandit)],
-    ["Baseline", settings.baseline ?? "none: the champion"],
-    ["Pages", settings.interleaving],
+    ["Baseline", settings.baseline ?? "none (users see the champion)"],
+    ["Interleaving", settings.interleaving],
     ["Traffic share", share(settings.share)],
-    ["A duel expires after", span(settings.expires_after)],
-    ["Duels of a client a day", settings.daily_cap ?? "no bound"],
+    ["Duels expire after", span(settings.expires_after)],
+    ["Daily cap per client", settings.daily_cap ?? "none"],
     [
       "Duels in flight",
       settings.in_flight_cap === null
-        ? `${count(overview.duels.in_flight)}, no bound`
+        ? `${count(overview.duels.in_flight)}, no limit`
         : `${count(overview.duels.in_flight)} of ${count(settings.in_flight_cap)}`,
     ],
-    ["Shadow", settings.shadow ? "yes: no duel is shown" : "no"],
+    ["Dry run", settings.shadow ? `yes: users see ${fallback(settings)}` : "no"],
     ["Guardrails", settings.guardrails.length ? plural(settings.guardrails.length, "guardrail") : "none"],
   ];
 }
@@ -220,7 +253,7 @@ function controls(route, overview) {
     "section",
     { class: "controls", "aria-label": "Controls" },
     isDecided(overview)
-      ? h("p", { class: "quiet" }, "It is decided: users see the winner, whatever the share.")
+      ? h("p", { class: "quiet" }, `Decided: all users see the ${overview.winner ? "winner" : "champion"}.`)
       : h(
           "form",
           { class: "share", onsubmit: (event) => setShare(event, route) },
@@ -259,8 +292,8 @@ function controls(route, overview) {
                   act(
                     route,
                     "start",
-                    "Start again?",
-                    "Duels are handed out again, to the same share of the traffic.",
+                    "Start this tournament again?",
+                    "It issues duels again, to the same share of the traffic.",
                     "Start",
                   ),
               },
@@ -275,8 +308,8 @@ function controls(route, overview) {
                     route,
                     "pause",
                     "Pause this tournament?",
-                    "No more duels until it is started again: users see the baseline. What is in flight " +
-                      "can still be told.",
+                    `Users see ${fallback(overview.settings)} until you start it again. Duels in flight can ` +
+                      "still be resolved.",
                     "Pause",
                   ),
               },
@@ -291,7 +324,7 @@ function controls(route, overview) {
               route,
               "stop",
               `Stop “${route.name}” for good?`,
-              "It cannot be started again. What was learnt stays, and can be looked at.",
+              "You cannot start it again. Its results stay available.",
               "Stop for good",
               true,
             ),
@@ -311,8 +344,9 @@ async function setShare(event, route) {
   event.preventDefault();
   const percentage = Number(event.target.elements.share.value);
   const reason = await confirm(
-    `Let ${percentage} % of the traffic take part?`,
-    "Others see the baseline. A user who takes part at a share takes part at every larger one.",
+    `Set the traffic share to ${percentage}\u00a0%?`,
+    `Other users see ${fallback(route.data.overview.settings)}. A user who takes part at one share also takes ` +
+      "part at every larger share.",
     "Set share",
   );
   if (reason !== null)

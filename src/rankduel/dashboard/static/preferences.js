@@ -1,17 +1,17 @@
-// Who beats whom, as a square of cells: blue where the row wins, orange where the column does.
+// Win rates of all pairs, as a heat map: blue where the row wins, orange where the column wins.
 
 import { asTable, h } from "./dom.js";
 import { at, getJson } from "./api.js";
-import { count, percent } from "./format.js";
+import { count, percent, plural } from "./format.js";
 
-const CELLS = 240;
+const MAX_ROWS = 240;
 export const every = 3000;
 
 export async function load(route) {
   const { first = 0, last = 0 } = route.state;
   const [overview, matrix] = await Promise.all([
     getJson(at(route.name, "/overview")),
-    getJson(at(route.name, `/matrix?cells=${CELLS}&first=${first}&last=${last}`)),
+    getJson(at(route.name, `/matrix?cells=${MAX_ROWS}&first=${first}&last=${last}`)),
   ]);
   const rows = Math.ceil(matrix.rankers.length / matrix.group);
   const cells = new Map(matrix.cells.map((cell) => [cell[0] * rows + cell[1], cell]));
@@ -24,7 +24,7 @@ export function view(route, data) {
   const head = h(
     "div",
     { class: "head" },
-    h("h1", null, "Who beats whom"),
+    h("h1", null, "Win rates of all pairs"),
     state.last
       ? h(
           "button",
@@ -39,7 +39,7 @@ export function view(route, data) {
       : null,
   );
   if (!matrix.cells.length && !state.last)
-    return h("section", null, head, h("p", { class: "empty" }, "No two rankers have met yet."));
+    return h("section", null, head, h("p", { class: "empty" }, "No duels yet."));
   const pick = (cell) => {
     if (String(cell) !== String(state.picked)) {
       state.picked = cell;
@@ -54,8 +54,8 @@ export function view(route, data) {
       "p",
       { class: "quiet" },
       matrix.group > 1
-        ? `Rankers in the order of the leaderboard, ${matrix.group} to a cell. Choose a cell to see its ` +
-            `rankers one by one.`
+        ? `Rankers in the order of the leaderboard, ${matrix.group} per row. Click a cell, or press Enter, ` +
+            `to see its rankers one by one.`
         : "Rankers in the order of the leaderboard, the best at the top and on the left.",
     ),
     h(
@@ -66,7 +66,7 @@ export function view(route, data) {
         "data-keep": "heat",
         tabindex: 0,
         role: "img",
-        "aria-label": `Heat map of ${matrix.rankers.length} rankers: who beats whom`,
+        "aria-label": `Heat map: win rates of all pairs of ${matrix.rankers.length} rankers`,
         "aria-describedby": "heat-cell",
         onpointermove: (event) => pick(under(event, rows)),
         onclick: (event) => zoom(route, under(event, rows)),
@@ -80,7 +80,7 @@ export function view(route, data) {
           { id: "heat-cell", class: "picked", "aria-live": "polite" },
           state.picked
             ? describe(state.picked, data)
-            : "Move over the square, or focus it and press the arrow keys.",
+            : "Point at the heat map, or focus it and press the arrow keys.",
         ),
         h(
           "div",
@@ -93,18 +93,18 @@ export function view(route, data) {
         h(
           "p",
           { class: "quiet" },
-          "The stronger the colour, the clearer the lead. Empty cells have never met: a good algorithm " +
-            "leaves most of them empty.",
+          "A stronger colour means a clearer lead. Pairs without duels are empty: a good algorithm leaves " +
+            "most pairs empty.",
         ),
       ),
     ),
     asTable(
-      "The pairs that have met most often",
+      "Pairs with the most duels",
       [
         [matrix.group > 1 ? "Rankers" : "Ranker", ""],
         ["Against", ""],
-        ["Won", "number"],
-        ["Lost", "number"],
+        ["Wins", "number"],
+        ["Losses", "number"],
         ["Ties", "number"],
       ],
       [...matrix.cells]
@@ -126,7 +126,7 @@ const met = (cell) => cell[2] + cell[3] + cell[4];
 function named(row, { rankers, group, first }) {
   const names = rankers.slice(row * group, (row + 1) * group);
   return names.length > 1
-    ? `places ${first + row * group + 1} to ${first + row * group + names.length} (${names[0]} …)`
+    ? `positions ${first + row * group + 1} to ${first + row * group + names.length} (${names[0]} …)`
     : names[0];
 }
 
@@ -145,8 +145,8 @@ function describe(picked, data) {
   const [won, lost, ties] = record;
   const n = won + lost + ties;
   return (
-    `${a} against ${b}: won ${count(won)}, lost ${count(lost)}, ${count(ties)} ties of ${count(n)}; ` +
-    `${percent((won + ties / 2) / n, 1)} of the wins.`
+    `${a} against ${b}: ${plural(won, "win")}, ${plural(lost, "loss", "losses")}, ${plural(ties, "tie")}. ` +
+    `Win rate ${percent((won + ties / 2) / n, 1)}.`
   );
 }
 
@@ -166,12 +166,12 @@ function key(event, route, pick) {
   pick([Math.min(rows - 1, Math.max(0, row + step[0])), Math.min(rows - 1, Math.max(0, column + step[1]))]);
 }
 
-// The rankers around a cell, one by one.
+// Zoom in on the rankers around a cell.
 function zoom(route, [row, column]) {
   const { matrix } = route.data;
   if (matrix.group === 1) return;
   const middle = matrix.first + Math.round(((row + column + 1) / 2) * matrix.group);
-  const half = Math.max(CELLS / 2, Math.ceil(((Math.abs(row - column) + 1) * matrix.group) / 2));
+  const half = Math.max(MAX_ROWS / 2, Math.ceil(((Math.abs(row - column) + 1) * matrix.group) / 2));
   const first = Math.max(0, Math.min(middle - half, matrix.total - 2 * half));
   Object.assign(route.state, { first, last: Math.min(matrix.total, first + 2 * half), picked: null });
   route.refresh(true);
@@ -180,7 +180,7 @@ function zoom(route, [row, column]) {
 // Colours
 
 const COLD = [30, 90, 200],
-  WARM = [214, 104, 10]; // row wins, column wins: told apart by everybody
+  WARM = [214, 104, 10]; // row wins, column wins: safe for colour-blind readers
 const DARK_COLD = [110, 165, 255],
   DARK_WARM = [255, 160, 70];
 
@@ -219,7 +219,7 @@ export function after(route, data, main) {
     context.fillRect(column * scale, row * scale, scale - (scale > 4), scale - (scale > 4));
   };
   for (const cell of cells.values()) {
-    const share = (cell[2] + cell[4] / 2 + 2) / (met(cell) + 4); // few duels are no clear lead
+    const share = (cell[2] + cell[4] / 2 + 2) / (met(cell) + 4); // four even duels added, for weak colours at first
     paint(cell[0], cell[1], share);
     paint(cell[1], cell[0], 1 - share);
   }

@@ -5,12 +5,12 @@ import { signIn } from "./api.js";
 import { notice } from "./components.js";
 
 const WHY = {
-  "session-over": "Your session has ended, or its key was revoked. Sign in again to go on where you were.",
+  "session-over": "Your session has ended, or its key was revoked. Sign in again to continue.",
   "signed-out": "You are signed out.",
-  "wrong-key": "This key is not known here, or it was revoked. Copy the whole key, from rd_ on.",
-  "wrong-scope": "This key may not look at tournaments. Use one with the scope read or admin.",
-  "too-many-wrong-keys": "Too many wrong keys came from your address. Wait a minute, then try again.",
-  "no-answer": "The server does not answer. Is it running?",
+  "wrong-key": "Unknown or revoked key. Copy the whole key, starting with rd_.",
+  "wrong-scope": "This key cannot view tournaments. Use a key with the scope read or admin.",
+  "too-many-wrong-keys": "Too many wrong keys from your address. Wait a minute, then try again.",
+  "no-answer": "The server does not answer. Check that it is running.",
   empty: "Enter a key.",
 };
 
@@ -60,9 +60,9 @@ export function view(route) {
       h(
         "p",
         { id: "key-help", class: "quiet" },
-        "A key begins with rd_. Make one on the server with ",
+        "A key starts with rd_. Create one on the server with ",
         h("code", null, "rankduel keys create"),
-        ". It is not kept in this browser: you get a session of some hours instead.",
+        ". This browser does not store the key. You get a session of some hours instead.",
       ),
       h("button", { class: "primary", type: "submit" }, "Sign in"),
     ),

@@ -1,16 +1,17 @@
-// Who was dropped, when, by whom, on what evidence.
+// The eliminations over time, with stages and operator actions.
 
 import { asTable, h } from "./dom.js";
 import { at, changes, getJson } from "./api.js";
-import { departed, describe, stepChart } from "./chart.js";
-import { count, odds } from "./format.js";
+import { departed, describe, reason, stepChart } from "./chart.js";
+import { EVIDENCE_HELP } from "./components.js";
+import { count } from "./format.js";
 
 const EVENTS = {
   paused: "paused",
   started: "started",
   stopped: "stopped",
   added: "rankers added",
-  configured: "settings",
+  configured: "settings changed",
 };
 
 export async function load(route) {
@@ -33,8 +34,8 @@ export function view(route, { overview, departures, audit }) {
         "p",
         { class: "empty" },
         overview.resolved
-          ? `After ${count(overview.resolved)} duels nobody has been dropped: the evidence is not enough yet.`
-          : "It begins with the first outcome.",
+          ? `No ranker has been eliminated after ${count(overview.resolved)} duels.`
+          : "The timeline starts with the first outcome.",
       ),
     );
   }
@@ -63,20 +64,20 @@ export function view(route, { overview, departures, audit }) {
       h(
         "p",
         { class: "quiet" },
-        "Move over the chart, or focus it and press the arrow keys.",
+        "Point at the chart, or focus it and press the arrow keys, to see an elimination.",
         overview.settings.bandit.startsWith("Merge")
-          ? " Dotted lines are stages: half of the rankers are gone, and batches are merged."
-          : " This algorithm has no stages: all that are left may meet.",
+          ? " Dotted lines mark stages: each time the number of rankers has halved, batches are merged."
+          : " This algorithm has no stages: all remaining rankers may meet.",
       ),
     ),
     asTable(
-      "Rankers that were dropped, the last one first",
+      "Eliminated rankers, latest first",
       [
         ["Ranker", ""],
         ["At duel", "number"],
-        ["By", ""],
-        ["Evidence", "number"],
-        ["Left", "number"],
+        ["Eliminated by", ""],
+        ["Evidence against", "number", EVIDENCE_HELP],
+        ["Remaining", "number"],
       ],
       [...departures]
         .reverse()
@@ -85,14 +86,14 @@ export function view(route, { overview, departures, audit }) {
           one.ranker,
           count(one.resolved),
           one.by ?? "–",
-          one.evidence !== null ? odds(one.evidence) : one.by ? "confidence bound" : "–",
+          reason(one),
           count(one.left),
         ]),
     ),
   );
 }
 
-// A stage of a merging algorithm ends when half of its rankers are gone: then batches are merged.
+// A stage of a merging algorithm ends when half of its rankers are eliminated.
 function stages(departures, overview) {
   if (!overview.settings.bandit.startsWith("Merge")) return [];
   const found = [];
@@ -103,7 +104,7 @@ function stages(departures, overview) {
   return found;
 }
 
-// What operators did, by how many outcomes there were: the others of the journal are theirs.
+// Operator actions by the number of outcomes before them: the audit log has all other events of the journal.
 function operated(events, overview) {
   const oldest = [...events].reverse();
   if (oldest[0]?.kind !== "created") return [];

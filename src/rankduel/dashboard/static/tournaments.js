@@ -13,11 +13,11 @@ export function view(route, { tournaments, broken }) {
     return h(
       "section",
       { class: "nothing" },
-      h("h1", null, "No tournament yet"),
+      h("h1", null, "No tournaments yet"),
       h(
         "p",
         null,
-        "A tournament finds the best of your rankers from what users click, while showing them as few " +
+        "A tournament finds the best of your rankers from the clicks of your users, and shows them as few " +
           "bad results as possible.",
       ),
       h("p", null, more),
@@ -52,7 +52,7 @@ const card = (one) =>
     h("p", { class: "sentence" }, prose(one.sentence)),
     h(
       "div",
-      { class: "meter", role: "img", "aria-label": `${left(one)} rankers left` },
+      { class: "meter", role: "img", "aria-label": `${left(one)} rankers remaining` },
       h("span", { style: { width: `${(100 * one.rankers_left) / one.rankers}%` } }),
     ),
     h(
@@ -64,7 +64,7 @@ const card = (one) =>
         h("dt", null, one.winner ? "Winner" : "Champion"),
         h("dd", { class: "name" }, one.winner ?? one.champion),
       ),
-      h("div", null, h("dt", null, "Rankers left"), h("dd", null, left(one))),
+      h("div", null, h("dt", null, "Rankers remaining"), h("dd", null, left(one))),
       h(
         "div",
         null,

@@ -187,12 +187,17 @@ class Decision(Struct):
 
 
 class Departure(Struct):
-    """An eliminated or retired ranker. `resolved` duels and `left` rankers are the numbers at that time."""
+    """An eliminated or retired ranker. `resolved` duels and `left` rankers are the numbers at that time.
+
+    `evidence` is the evidence against the ranker, and `enough` the evidence that eliminated a ranker at that time. Both
+    are natural logarithms. They are null if they are unknown, or if the elimination rule keeps no evidence.
+    """
 
     ranker: str
     resolved: int
     by: str | None
     evidence: float | None
+    enough: float | None
     left: int
 
 

@@ -9,11 +9,11 @@ from msgspec import Raw, Struct
 
 from rankduel.dashboard import (
     Forecast,
-    Harm,
     HealthStatus,
     LeaderboardRow,
     PreferenceGrid,
     Report,
+    UserEffect,
     fair_sides,
     health_status,
     leaderboard,
@@ -23,8 +23,10 @@ from rankduel.dashboard import (
     summary_sentence,
 )
 from rankduel.dashboard.leaderboard import INTERVAL_CONFIDENCE
+from rankduel.dashboard.report import confidence_reached
 from rankduel.errors import StorageError
 from rankduel.live import Event, LocalTournament, View
+from rankduel.live.standings import decision
 from rankduel.service.forecasts import Forecasts
 from rankduel.service.http import response_schemas as out
 from rankduel.service.http.parameters import Parameter
@@ -47,11 +49,15 @@ _MIN_RATE_SECONDS = 60.0  # minimum time over which outcomes per day are measure
 
 
 class Overview(Struct):
-    """The state of a tournament: a summary sentence, and the numbers behind it."""
+    """The state of a tournament: a summary sentence, and the numbers behind it.
+
+    `confidence` is the confidence that a decision has. It is reached only if `confidence_reached` is true.
+    """
 
     name: str
     status: str
     sentence: str
+    meaning: str  # the assumptions on which the decision in the sentence holds
     champion: str
     winner: str | None
     tied: list[str]
@@ -60,12 +66,13 @@ class Overview(Struct):
     resolved: int
     today: int | None  # outcomes since midnight UTC; None, here and below: the storage cannot be read
     per_day: float | None  # outcomes per day, at the rate of the last day
-    certainty: float | None
+    confidence: float | None  # None: the bandit gives no guarantee
+    confidence_reached: bool
     ends: bool  # whether the bandit reaches a decision
     light: HealthStatus
     duels: out.Counts
     forecast: Forecast | None
-    harm: Harm | None
+    effect: UserEffect | None  # on users so far
     settings: dict[str, Any]
     begun: float | None
     number: int  # of the last event
@@ -79,7 +86,7 @@ class Cards(Struct):
 
 
 class Standings(Struct):
-    """The whole leaderboard. A ranker is eliminated when the evidence against it reaches `enough`."""
+    """The whole leaderboard. Evidence that reaches `enough`, a natural logarithm, eliminates a ranker."""
 
     rankers: list[LeaderboardRow]
     enough: float | None
@@ -206,25 +213,27 @@ def _overview(t: LocalTournament, forecasts: Forecasts | None) -> Overview:
     if stored is None:
         stored, health = _Stored(), replace(health, failure=health.failure or "the storage cannot be read")
     expected = _updated_forecast(view, forecasts)
-    confidence = view.decision.confidence
+    found = decision(view)
     return Overview(
         name=t.name,
         status=view.status,
         sentence=summary_sentence(view, expected, stored.per_day or 0, failing=health.failure is not None),
-        champion=view.names[view.champion],
-        winner=None if view.decision.winner is None else view.names[view.decision.winner],
-        tied=[view.names[arm] for arm in view.decision.tied],
+        meaning=found.meaning,
+        champion=found.champion,
+        winner=found.winner,
+        tied=list(found.tied),
         rankers=len(view.names),
         rankers_left=len(view.alive),
         resolved=view.resolved,
         today=stored.today,
         per_day=stored.per_day,
-        certainty=None if confidence.delta is None else 1 - confidence.delta,
+        confidence=None if found.delta is None else 1 - found.delta,
+        confidence_reached=confidence_reached(found),
         ends=view.ends,
         light=health_status(view, health, stored.paused),
         duels=counts_out(health.counts),
         forecast=expected,
-        harm=None if forecasts is None else forecasts.harm,
+        effect=None if forecasts is None else forecasts.effect,
         settings=public_settings(view.settings),
         begun=stored.begun,
         number=view.number,

@@ -5,6 +5,7 @@ from functools import partial
 from itertools import islice
 from typing import Any, TypeVar
 
+from rankduel.dashboard import enough_at_elimination
 from rankduel.errors import StorageError
 from rankduel.live import Counts, DuelRow, Event, LocalTournament, standings
 from rankduel.live.settings import Settings
@@ -75,8 +76,10 @@ def leaderboard(t: LocalTournament, query: dict[str, Any]) -> out.LeaderboardPag
 @reads_tournament_cached
 def timeline(t: LocalTournament, query: dict[str, Any]) -> out.TimelinePage:
     """Eliminated and retired rankers, in the order in which they left."""
-    rows, next = _page(partial(standings.timeline, t.view()), query)
-    return out.TimelinePage(departures=[_from(row, out.Departure) for row in rows], next=next)
+    view = t.view()
+    rows, next = _page(partial(standings.timeline, view), query)
+    departures = [_from(row, out.Departure, enough=enough_at_elimination(view, row)) for row in rows]
+    return out.TimelinePage(departures=departures, next=next)
 
 
 @reads_tournament_cached
