@@ -58,7 +58,7 @@ NO_BEST = (
     "Uniform(elimination=Certified(delta=0.01))",
 )
 BY_PROBLEM = ("ends", "race", "divergence")  # tables with one row per problem
-HEARD = 3_000  # duels per run that an adversary chooses
+ADVERSARY_DUELS = 3_000  # duels per run in which an adversary chooses the pairs
 COST_REPEATS = 3
 COST_DUELS = 200_000
 
@@ -96,7 +96,7 @@ def series_of(parts: Sequence[Measured]) -> dict[str, Series]:
 
 
 def ends(panels: Panels) -> Table:
-    """Regret at the end of the run, compared with the bound."""
+    """Final regret, compared with the bound."""
     rows = []
     for panel, parts in panels.items():
         there, bound = series_of(parts), oracle_regret(parts[0], 0.01)
@@ -110,7 +110,7 @@ def ends(panels: Panels) -> Table:
                 row += ["-", "-"] if end is None else [figure(x / bound) for x in (float(end.mean()), median(end))]
         rows.append(row)
     names = list(SHORT.values())
-    return Table("", ["problem", "K", "bound", names[0], "/ bound", "median / bound", *names[1:]], rows)
+    return Table("", ["problem", "K", "bound", names[0], "mean / bound", "median / bound", *names[1:]], rows)
 
 
 def race(panels: Panels) -> Table:
@@ -145,7 +145,7 @@ def race(panels: Panels) -> Table:
 def growth(parts: Sequence[Measured]) -> Table:
     """Regret of the runs that kept the winner, by number of arms.
 
-    A run that lost the winner adds regret until the horizon. The horizon is arbitrary, so such runs are left out.
+    A run that eliminates the winner adds regret until the horizon. The horizon is arbitrary, so such runs are left out.
     """
     rows = []
     for measured in parts:
@@ -159,7 +159,8 @@ def growth(parts: Sequence[Measured]) -> Table:
             over, kept = float(series.converged_at.mean()), end[series.best_left > 0]
             row += [figure(over), figure(over / measured.n_arms), format_mean(kept), figure(bound)]
             rows.append([*row, figure(float(kept.mean()) / bound)])
-    head = ["K", "bandit", "runs", "winner lost", "duels to the end", "per ranker", "regret", "bound", "regret / bound"]
+    head = ["K", "bandit", "runs", "winner eliminated", "duels to the end", "duels per ranker"]
+    head += ["regret", "bound", "regret / bound"]
     return Table("", head, rows)
 
 
@@ -175,11 +176,11 @@ def late(parts: Sequence[Measured]) -> Table:
         [f"{duels:,}", *(word for name in names for word in row.get(name, ["-", "-"]))]
         for duels, row in sorted(by_delay.items())
     ]
-    return Table("", ["duels late", *(word for name in names for word in (name, "lost"))], rows)
+    return Table("", ["delay (duels)", *(word for name in names for word in (name, "winner eliminated"))], rows)
 
 
 def divergence(panels: Panels) -> Table:
-    """RMED1, which sums divergences and never eliminates, compared with two bandits that eliminate on evidence."""
+    """RMED1, which adds up divergences and never eliminates, compared with two bandits that eliminate by evidence."""
     rows = []
     for panel, parts in panels.items():
         there = series_of(parts)
@@ -193,7 +194,7 @@ def divergence(panels: Panels) -> Table:
             row.append(figure(float(np.median(there[label].converged_at))))
         rows.append(row)
     head = ["problem", "K", "runs", *(f"RMED1 at {duels:.0e}".replace("+0", "") for duels in HORIZONS_DUELS)]
-    head += ["CertifiedSparring, end", "after", "MergeDTS certified, end", "after"]
+    head += ["CertifiedSparring, final", "converged at (median)", "MergeDTS certified, final", "converged at (median)"]
     return Table("", head, rows)
 
 
@@ -268,7 +269,7 @@ def cost(told: Sequence[Mapping[str, Any]]) -> Table:
         row += ["-", "-"] if theirs is None else [f"{theirs:.2f}", f"{times[OURS] / theirs:.2f}"]
         ended = len(times) == 1 and "duels" in each
         rows.append([*row, *([f"{each['duels']:,}", f"{each['MB']:,.0f}"] if ended else ["-", "-"])])
-    head = ["K", "CPU us per duel", "growth", "of MergeDTS", "ratio", "duels to the end", "memory to the end (MB)"]
+    head = ["K", "CPU us per duel", "growth", "MergeDTS", "ratio", "duels to the end", "memory of the run (MB)"]
     return Table("", head, rows)
 
 
@@ -278,7 +279,7 @@ def cost(told: Sequence[Mapping[str, Any]]) -> Table:
 def measure_warnings(data: Path) -> list[dict[str, Any]]:
     """Count the warnings on problems without a best arm, and the runs in which the Copeland answer is right."""
     circle = rd.PreferenceMatrix.from_array([[0.5, 0.6, 0.4], [0.4, 0.5, 0.6], [0.6, 0.4, 0.5]])
-    plans = [("a circle of three", circle, f"CertifiedSparring(delta={delta})", 200) for delta in CIRCLE_DELTAS]
+    plans = [("cycle of three arms", circle, f"CertifiedSparring(delta={delta})", 200) for delta in CIRCLE_DELTAS]
     for name, problem in (
         ("two_winners", rd.problems.two_winners()),
         ("MSLR, 32 rankers", rd.PreferenceMatrix.load(data / "matrices" / "dts_mslr32_noncondorcet_reconstructed.npz")),
@@ -298,7 +299,7 @@ def measure_warnings(data: Path) -> list[dict[str, Any]]:
 
 
 def warnings(told: Sequence[Mapping[str, Any]]) -> Table:
-    head = ["problem", "bandit", "runs", "warned", "a Copeland winner has most pairs"]
+    head = ["problem", "bandit", "runs", "warned", "Copeland answer right"]
     rows = [[f"{each[word]}" for word in ("problem", "bandit", "runs", "warned", "right")] for each in told]
     return Table("", head, rows)
 
@@ -314,15 +315,19 @@ def boldest(number: int, records: list[list[int]], chances: list[list[float]]) -
 
 
 def flatterer(number: int, records: list[list[int]], chances: list[list[float]]) -> tuple[int, int]:
-    """Like `boldest`, but every other duel that opponent meets its easiest victim, to distort ratings and bets."""
+    """Like `boldest`, but in every other duel this opponent meets the arm that it beats most easily.
+
+    This distorts its rating, and with it the bets.
+    """
     best, other = boldest(number, records, chances)
     return (best, other) if number % 2 else (other, chances[other].index(max(chances[other])))
 
 
 def fresh_starts(number: int, records: list[list[int]], chances: list[list[float]]) -> tuple[int, int]:
-    """Let the best arm meet an opponent until that one is three duels behind, then take the next opponent.
+    """Let the best arm meet an opponent until the opponent is three duels behind, then take the next opponent.
 
-    This would eliminate the best arm sooner or later if each opponent had its own evidence. All share one number.
+    If each opponent had its own evidence, this would eliminate the best arm sooner or later. All opponents share one
+    evidence.
     """
     hopeful = (j for j in range(1, len(records)) if records[j][0] - records[j][1] < 3)
     return 0, next(hopeful, 1 + number % (len(records) - 1))
@@ -330,7 +335,7 @@ def fresh_starts(number: int, records: list[list[int]], chances: list[list[float
 
 def lost_to(choose: Chooser, problem: rd.PreferenceMatrix, spec: str, seed: int) -> bool:
     """Return whether the best arm, 0, is eliminated at any time when an adversary chooses the pairs."""
-    bandit, coins = rd.bandit_from(spec, problem.n_arms, seed=seed), np.random.default_rng(seed).random(HEARD)
+    bandit, coins = rd.bandit_from(spec, problem.n_arms, seed=seed), np.random.default_rng(seed).random(ADVERSARY_DUELS)
     records = [[0, 0] for _ in range(problem.n_arms)]  # wins and losses of the best arm against each opponent
     chances = problem.probabilities.tolist()
     for number, coin in enumerate(coins.tolist()):
@@ -363,12 +368,13 @@ def measure_adversaries(runs: int = 10_000) -> list[dict[str, Any]]:
 
 
 def adversaries(told: Sequence[Mapping[str, Any]]) -> Table:
-    head = ["who chooses the pairs", "K", "bandit", "runs", "duels", "the best arm lost", "share", "at most (95%)"]
+    head = ["adversary", "K", "bandit", "runs", "duels", "best arm eliminated", "share", "upper limit (95 %)"]
     rows = []
     for each in told:
         lost, runs = each["lost"], each["runs"]
-        who = [each["who"].replace("_", " "), str(each["K"]), each["bandit"], f"{runs:,}", f"{HEARD:,}", f"{lost:,}"]
-        rows.append([*who, f"{lost / runs:.2%}", f"{upper_limit(lost, runs):.2%}"])
+        row = [each["who"].replace("_", " "), str(each["K"]), each["bandit"]]
+        row += [f"{runs:,}", f"{ADVERSARY_DUELS:,}", f"{lost:,}"]
+        rows.append([*row, f"{lost / runs:.2%}", f"{upper_limit(lost, runs):.2%}"])
     return Table("", head, rows)
 
 
@@ -380,15 +386,15 @@ def page(specs: Mapping[str, list[Measured]], told: Sequence[Mapping[str, Any]])
     machine = facts["machine"]
     yield f"# Certified bandits, as measured\n\n{NOTICE}\n"
     yield (
-        f"This page has all tables of [Certified bandits](../../certified.md), which explains them. Measured with"
+        f"These are all tables of [Certified bandits](../../certified.md), which explains them. Measured with"
         f" rankduel {rd.__version__}, seed {facts['seed']}, scale {facts['scale']}. The newest runs used"
         f" {machine['processor']}, shared with other work, with Python {machine['python']} and NumPy"
         f" {machine['numpy']}. On other processors, the same seeds gave the same regret and other CPU times.\n"
     )
     yield (
-        "Regret is the mean over the runs with its standard error. A run that loses the winner adds regret until the"
-        " horizon, and the mean includes such runs. The bound is `rd.oracle_bound` for the bandit's delta, or for 0.01"
-        " if the bandit has no guarantee. To measure again, run the experiment that a section names, such as"
+        "Regret is the mean over the runs with its standard error. A run that eliminates the winner adds regret until"
+        " the horizon, and the mean includes such runs. The bound is `rd.oracle_bound` for the bandit's delta, or for"
+        " 0.01 if the bandit has no guarantee. To measure again, run the experiment that a section names, such as"
         " `rankduel bench certified-regret --scale paper --data DATA --out FOLDER`. Then run"
         " `python docs/certify.py FOLDER`.\n"
     )
@@ -428,7 +434,9 @@ def fill(text: str, tables: Mapping[str, Table]) -> str:
     for name, table in tables.items():
         found = re.search(rf"(?<=<!-- table {name} -->\n).*?(?=<!-- end -->)", text, re.DOTALL)
         if found is None:
-            raise ValueError(f"docs/certified.md has no place for the table {name!r}")
+            raise ValueError(
+                f"docs/certified.md has no marks for the table {name!r}: add <!-- table {name} --> and <!-- end -->"
+            )
         shown = with_rows_of(found[0], table) if name in BY_PROBLEM else table
         text = f"{text[: found.start()]}\n{shown.markdown}\n{text[found.end() :]}"
     return text
@@ -453,7 +461,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         help="count warnings on problems without a best arm; DATA is the data folder",
     )
     parser.add_argument(
-        "--adversaries", action="store_true", help="count lost winners when an adversary chooses the pairs"
+        "--adversaries", action="store_true", help="count eliminated winners when an adversary chooses the pairs"
     )
     parser.add_argument("--docs", type=Path, default=DOCS, help="the documentation folder to write to")
     asked = parser.parse_args(arguments)

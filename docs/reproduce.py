@@ -81,7 +81,7 @@ def took(study: Study) -> Table:
             each, whole = series.cpu_seconds.mean(), series.cpu_seconds.sum()
             row = (measured.facts["problem"], series.label, f"{series.horizon:,}", str(series.runs))
             rows.append((*row, f"{each:.3g}", f"{whole:,.0f}"))
-    head = ("problem", "bandit", "duels", "runs", "CPU seconds of a run", "of all runs")
+    head = ("problem", "bandit", "duels", "runs", "CPU seconds per run", "CPU seconds of all runs")
     return Table("CPU time", head, rows)
 
 

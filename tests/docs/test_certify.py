@@ -108,7 +108,7 @@ def test_pages_of_what_was_measured(certify: ModuleType, tmp_path: Path, monkeyp
     assert f"| cycle2 | 20 | 217 | {ours:,.0f} ± " in (docs / "certified.md").read_text()
 
     (docs / "certified.md").write_text("no place for any table")
-    with pytest.raises(ValueError, match=r"docs/certified\.md has no place for the table 'ends'"):
+    with pytest.raises(ValueError, match=r"docs/certified\.md has no marks for the table 'ends'"):
         certify.main([str(again), "--docs", str(docs)])
 
 

@@ -99,7 +99,7 @@ def test_without_an_end_nothing_is_made_up() -> None:
     assert (told.prompt.ended, told.prompt.in_time, told.prompt.right) == (0, 0, 0)
     assert dataclasses.asdict(told.prompt.regret) == dict.fromkeys(("mean", "error", "p10", "p50", "p90"))
     assert "> 1e+03" in str(told)
-    assert "another ranker won 0, 3 did not end" in str(told)
+    assert "(another ranker: 0, no winner: 3)" in str(told)
 
 
 def test_a_few_endless_runs_leave_the_other_percentiles() -> None:
@@ -128,8 +128,8 @@ def test_it_reads_well(forecast: rd.Forecast) -> None:
     assert text.startswith("cycle2: 20 rankers, 10,000 duels a day; 12 runs, seed 0\nMergeDTS(alpha=")
     assert re.search(r"cost of delay: +\+\d+% ± \d+% duels, \+\d+% ± \d+% regret", text)
     assert re.search(r"without a duel: +\d+\.\d% of the pages", text)
-    assert re.search(r"within 2 days: +\d+ of 12 runs", text)
-    assert "best ranker won:   12 of 12 runs; another ranker won 0, 0 did not end" in text
+    assert re.search(r"within 2 days: +\d+ of 12 runs ended", text)
+    assert "best ranker won:   12 of 12 runs (another ranker: 0, no winner: 0)" in text
     assert max(map(len, text.splitlines())) < 100
     assert json.loads(json.dumps(dataclasses.asdict(forecast)))["late"]["ended"] == 12
     assert [(row["delay"], row["quantity"]) for row in forecast.rows()] == [
@@ -162,5 +162,7 @@ def test_what_cannot_be_planned_is_refused(options: dict[str, object], message: 
 
 def test_only_preferences_are_planned_for() -> None:
     world = rd.SearchWorld(rd.datasets.synthetic(n_queries=20, n_rankers=5, seed=1))
-    with pytest.raises(TypeError, match="problem must be a PreferenceMatrix, Utilities, a named problem or a matrix file"):
+    with pytest.raises(
+        TypeError, match="problem must be a PreferenceMatrix, Utilities, a named problem or a matrix file"
+    ):
         rd.plan(problem=world)  # type: ignore[arg-type]

@@ -139,8 +139,14 @@ def test_a_file_beside_the_spec_is_a_problem(tmp_path: Path, sources: Sources) -
         (SHORT + "[[part]]\nname = 'x'", "part 1: problem is missing"),
         (SHORT + "[[part]]\nproblem = 'cycle'\nsmall = { hours = 3 }", "unknown key part 1: small.hours"),
         (SHORT + "[[part]]\nproblem = 'cycle'", "2 parts have the name 'cycle'; names must be unique"),
-        (SHORT + "[[part]]\nname = 'x'\nproblem = 'cycle'\nsweep = { a = [1] }", r"part 'x' sweeps a, but its problem, bandits and delay do not contain {a}"),
-        (SHORT + "[[part]]\nname = 'x'\nproblem = 'cycle'\nsweep = { a = 1 }", r"sweep\.a must be a non-empty list, got 1"),
+        (
+            SHORT + "[[part]]\nname = 'x'\nproblem = 'cycle'\nsweep = { a = [1] }",
+            r"part 'x' sweeps a, but its problem, bandits and delay do not contain {a}",
+        ),
+        (
+            SHORT + "[[part]]\nname = 'x'\nproblem = 'cycle'\nsweep = { a = 1 }",
+            r"sweep\.a must be a non-empty list, got 1",
+        ),
         (SHORT + "[[figure]]\npart = 'x'\nacross = 'a'", "no part 'x' that sweeps a"),
         (SHORT + "[[figure]]\npart = 'x'\nacross = 'a'\nquantity = 'q'", "quantity must be regret or cpu, got 'q'"),
     ],
@@ -186,6 +192,14 @@ def test_a_delay_may_be_swept(tmp_path: Path, sources: Sources) -> None:
     path.write_text(path.read_text().replace("Fixed(duels", "Fixed(days"))
     with pytest.raises(ValueError, match=r"late\.toml: part 'cycle2': Fixed\(days=0\): .*options of Fixed: duels"):
         load_spec(path).experiments(None, sources)
+
+
+def test_the_spec_of_the_page_on_certified_bandits(tmp_path: Path) -> None:
+    spec = load_spec(Path(__file__).parents[2] / "docs" / "noisy_clicks.toml")
+    for matrix in spec.parts[0].sweep["matrix"]:
+        rd.problems.cycle2().save(tmp_path / f"{matrix}.npz")
+    experiments = spec.experiments(None, Sources(tmp_path))
+    assert [each.source.origin for each in experiments] == ["data"] * 6
 
 
 def test_the_spec_of_the_page_on_late_feedback(sources: Sources) -> None:

@@ -77,7 +77,7 @@ def test_decimals_survive_to_the_last_bit() -> None:
 
 @pytest.mark.parametrize("tolerance", [-1e-9, 0.5, math.nan])
 def test_a_senseless_tolerance_is_refused(tolerance: float) -> None:
-    with pytest.raises(ValueError, match="tolerance must be at least 0 and below 0.5"):
+    with pytest.raises(ValueError, match=r"tolerance must be at least 0 and below 0\.5"):
         PreferenceMatrix.from_array(THREE, tolerance=tolerance)
 
 

@@ -230,5 +230,5 @@ def test_clarity_moves_preferences_away_from_a_coin(problem: Callable[..., Prefe
     assert gaps == sorted(gaps)  # type: ignore[type-var]
     assert plain == problem(60, seed=1)
     for wrong in (0.0, -1.0, 2.0):
-        with pytest.raises(ValueError, match="clarity must be above 0 and at most 1.4"):
+        with pytest.raises(ValueError, match=r"clarity must be above 0 and at most 1\.4"):
             problem(60, clarity=wrong)

@@ -115,9 +115,9 @@ class Forecast:
         if summary.waited:
             lines.append(f"without a duel:    {summary.waited:.1%} of the pages (they showed the champion)")
         lines += [
-            f"within {f'{self.deadline:g} days:':12}{summary.in_time} of {runs} runs",
-            f"best ranker won:   {summary.right} of {runs} runs; another ranker won {summary.ended - summary.right}, "
-            f"{runs - summary.ended} did not end",
+            f"within {f'{self.deadline:g} days:':12}{summary.in_time} of {runs} runs ended",
+            f"best ranker won:   {summary.right} of {runs} runs (another ranker: {summary.ended - summary.right}, "
+            f"no winner: {runs - summary.ended})",
             "guarantee:         "
             + (
                 "none"

@@ -194,4 +194,4 @@ def compare_counts(found: int, runs: int, theirs: int) -> Verdict:
     state = same_rate(found, runs, theirs)
     test = f"Fisher's exact test at level {SIGNIFICANCE_LEVEL}"
     why = f"{runs} runs are too few for {test}" if state == "not testable here" else test
-    return Verdict(state, f"{found} of {runs} runs (paper: {theirs} of 100)", why)
+    return Verdict(state, f"{found} of {runs} runs, paper: {theirs} of 100", why)

@@ -14,7 +14,7 @@ NOISE = ("perfect", "navigational", "informational")
 def _wins_under_noise(dataset: str, least: float) -> Judge:
     def judged(evidence: Evidence) -> Verdict:
         verdicts = [best("rq3", f"{dataset}-{noise}", BASELINES, least=least)(evidence) for noise in NOISE]
-        told = [f"{noise}: {verdict.measured}" for noise, verdict in zip(NOISE, verdicts, strict=True)]
+        told = [f"{noise} clicks, {verdict.measured}" for noise, verdict in zip(NOISE, verdicts, strict=True)]
         why = next((verdict.why for verdict in verdicts if verdict.why), "")
         return Verdict(all_of([verdict.state for verdict in verdicts]), " | ".join(told), why)
 
