@@ -101,7 +101,8 @@ cdef class Interleaving:
     <Outcome.SECOND: 'second'>
     """
 
-    # Each method declares these.
+    # Each method declares these, and `__init__`, `__reduce__` and `__repr__`: tournaments store the text of `repr`, and
+    # `interleaving_from` parses it.
 
     name = ""  # as in INTERLEAVINGS
     credit_field = ""  # name, in stored pages, of the credit data of each position

@@ -1,4 +1,8 @@
-"""Registry of the interleaving and multileaving methods, by name."""
+"""Registry of the interleaving and multileaving methods, by name.
+
+To add a method, subclass `Interleaving` (base.pyx) as team_draft.pyx does, and list the class here. The form of the
+dashboard offers the methods that dashboard/static/create.js lists.
+"""
 
 from collections.abc import Mapping
 from typing import TypeVar

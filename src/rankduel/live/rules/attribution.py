@@ -1,4 +1,9 @@
-"""Attribution: turn signals and clicks into the outcome of a duel."""
+"""Attribution: turn signals and clicks into the outcome of a duel.
+
+Signals after the window of a duel do not count. Two other rules refuse what comes late: `duels.apply_outcome` (an
+outcome, or clicks, after the duel has expired) and `TournamentTransaction` in `storage/transaction.py` (a signal of a
+duel that is over).
+"""
 
 import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping
@@ -94,7 +99,10 @@ class Attribution:
     def of_clicks(
         self, shown: Interleaved, clicks: Iterable[Hashable], *, seed: int, method: Interleaving
     ) -> Outcome | None:
-        """Return the outcome from clicked documents, all with the same weight; None if there is nothing to learn."""
+        """Return the outcome from clicked documents, all with the same weight; None if there is nothing to learn.
+
+        Clicks have no times, so the window does not apply.
+        """
         clicked = list(clicks)
         lead = method.credit(shown, clicked) if clicked else 0.0
         if abs(lead) > _TIED:

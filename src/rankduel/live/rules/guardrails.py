@@ -1,4 +1,4 @@
-"""Guardrails: bounds on unwanted actions that pause a tournament when they are crossed."""
+"""Guardrails: bounds on unwanted actions. `Maintenance` pauses a tournament when one is crossed."""
 
 import math
 from collections import deque

@@ -1,4 +1,8 @@
-"""Take snapshots of the state of a tournament, so that opening it replays few events."""
+"""Take snapshots of the state of a tournament, so that opening it replays few events.
+
+`TournamentRuntime` asks for one after each commit and after following other processes, unless the bandit has failed.
+`LocalTournament.close` takes one too.
+"""
 
 import logging
 import threading

@@ -230,7 +230,7 @@ class Storage(Protocol):
         """Return the names of all tournaments, in alphabetical order."""
 
     def leads(self, tournament: str) -> bool:
-        """Whether this process is the leader, which resolves and expires the duels of a tournament."""
+        """Whether this process leads: it resolves and expires duels, checks guardrails and takes snapshots."""
 
     def resign(self, tournament: str) -> None:
         """Let another process lead a tournament."""
@@ -256,6 +256,9 @@ class Storage(Protocol):
 
 def storage_at(url: str, *, own: bool = True) -> Storage:
     """Open the storage at an address, and create it if needed. Without `own`, only for reading and for API keys.
+
+    To add a backend, implement `Database` (schema.py) and its `Statements` (shared_statements.py) in a subclass of
+    `SqlStorage` (sql.py), and open it here. Backup, `verify`, `upgrade`, `doctor` and `serve` also distinguish backends.
 
     >>> storage_at("duels.db")
     Traceback (most recent call last):

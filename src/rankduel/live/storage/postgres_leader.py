@@ -3,6 +3,9 @@
 The leader resolves and expires duels, checks guardrails and writes snapshots. The lock ends with its connection, so
 another process takes over when a leader is killed or disconnected. If a leader hangs, its connection is idle, and the
 database closes it after 10 s.
+
+A process that opened the storage only for reading never leads (`PostgresStorage.leads`). SQLite needs no election: the
+process that owns the file leads.
 """
 
 from hashlib import blake2b

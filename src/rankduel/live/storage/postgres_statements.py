@@ -1,15 +1,10 @@
-"""SQL statements of PostgreSQL that differ from SQLite.
+"""SQL statements of PostgreSQL that differ from SQLite, and inserts of many rows at once."""
 
-A bulk write passes all rows as one value, a JSON list of objects by column. So one statement and one plan serve any
-number of rows.
-"""
+from functools import cache
 
-from rankduel.live.storage.shared_statements import DUEL_COLUMNS, JOURNAL_COLUMNS, SIGNAL_COLUMNS, BulkWrite, Statements
+from rankduel.live.storage.shared_statements import DUEL_COLUMNS, BulkWrite, Statements
 
-__all__ = ["STATEMENTS", "UNLOCKED_TOURNAMENTS"]
-
-_DUEL_ROW = ("tournament", *DUEL_COLUMNS.split(", "))
-_SIGNAL_ROW = ("tournament", *SIGNAL_COLUMNS)
+__all__ = ["STATEMENTS", "UNLOCKED_TOURNAMENTS", "with_rows"]
 
 # The tournaments of a JSON list whose row no other process has locked now.
 UNLOCKED_TOURNAMENTS = (
@@ -44,33 +39,17 @@ STATEMENTS = Statements(
         "FROM json_array_elements_text($1::json) AS listed (value) CROSS JOIN signals "
         "WHERE tournament = $2 AND session = $3 AND number = CAST(value AS BIGINT)"
     ),
-    insert_duels=BulkWrite(
-        f"INSERT INTO duels ({', '.join(_DUEL_ROW)}) "
-        f"SELECT {', '.join(_DUEL_ROW)} FROM json_populate_recordset(NULL::duels, $1) ON CONFLICT DO NOTHING",
-        _DUEL_ROW,
-    ),
-    # An upsert that never inserts: it finds each row by the primary key, whatever the table statistics are.
-    update_duels=BulkWrite(
-        f"INSERT INTO duels ({', '.join(_DUEL_ROW)}) "
-        f"SELECT {', '.join(_DUEL_ROW)} FROM json_populate_recordset(NULL::duels, $1) "
-        "ON CONFLICT (tournament, session, number) DO UPDATE "
-        "SET state = excluded.state, outcome = excluded.outcome, page = excluded.page",
-        _DUEL_ROW,
-    ),
-    insert_events=BulkWrite(
-        "INSERT INTO journal (tournament, number, time, kind, body) "
-        "SELECT tournament, number, time, kind, body FROM json_populate_recordset(NULL::journal, $1)",
-        JOURNAL_COLUMNS,
-    ),
-    insert_signals=BulkWrite(
-        f"INSERT INTO signals ({', '.join(_SIGNAL_ROW)}) "
-        f"SELECT {', '.join(_SIGNAL_ROW)} FROM json_populate_recordset(NULL::signals, $1)",
-        _SIGNAL_ROW,
-    ),
-    add_counters=BulkWrite(
-        "INSERT INTO counters (tournament, name, value) "
-        "SELECT tournament, name, value FROM json_populate_recordset(NULL::counters, $1) "
-        "ON CONFLICT (tournament, name) DO UPDATE SET value = counters.value + excluded.value",
-        ("tournament", "name", "value"),
-    ),
 )
+
+
+@cache
+def with_rows(write: BulkWrite) -> str:
+    """Return the statement of a bulk write, with the rows as one value: a JSON list of objects by column.
+
+    So one statement and one plan serve any number of rows.
+
+    >>> with_rows(BulkWrite("t", ("a", "b"), "INSERT INTO t (a, b) {rows}"))
+    'INSERT INTO t (a, b) SELECT a, b FROM json_populate_recordset(NULL::t, $1)'
+    """
+    rows = f"SELECT {', '.join(write.columns)} FROM json_populate_recordset(NULL::{write.table}, $1)"
+    return write.statement.format(rows=rows)

@@ -1,14 +1,18 @@
 """SQL statements that both backends run, by name, and the list of statements that differ.
 
 Placeholders are `$1`, `$2`, ...: SQLite and PostgreSQL both accept them, so statements run exactly as written here.
-`sqlite_statements.py` and `postgres_statements.py` have the statements that differ.
+`sqlite_statements.py` and `postgres_statements.py` have the statements that differ. Bulk writes have a placeholder for
+their rows, which each backend fills in its way.
+
+A tell runs INSERT_DUELS (a duel that is told soon is written once) or UPDATE_DUELS, INSERT_EVENTS, ADVANCE_TOURNAMENT
+and ADD_COUNTERS. `TournamentTransaction` in transaction.py decides which.
 """
 
 from typing import NamedTuple
 
 from rankduel.live.rules.duels import DuelRow
 
-__all__ = ["DUEL_COLUMNS", "JOURNAL_COLUMNS", "SIGNAL_COLUMNS", "BulkWrite", "Statements"]
+__all__ = ["DUEL_COLUMNS", "BulkWrite", "Statements"]
 
 DUEL_COLUMNS = ", ".join(DuelRow._fields)
 JOURNAL_COLUMNS = ("tournament", "number", "time", "kind", "body")
@@ -118,14 +122,49 @@ REVOKE_KEY = "UPDATE keys SET revoked = $1 WHERE id = $2 AND revoked IS NULL"
 # The secret that signs tickets.
 SECRET = "SELECT value FROM facts WHERE name = 'secret'"
 
-# Statements that differ between the backends
+# Bulk writes
 
 
 class BulkWrite(NamedTuple):
-    """A statement that writes any number of rows at once, and the columns of a row."""
+    """A statement that writes any number of rows of a table at once. Each backend replaces `{rows}` by the rows."""
 
-    statement: str
+    table: str
     columns: tuple[str, ...]
+    statement: str
+
+
+_DUEL_ROW = ("tournament", *DuelRow._fields)
+_SIGNAL_ROW = ("tournament", *SIGNAL_COLUMNS)
+
+# New duels, except those whose id or query already has one.
+INSERT_DUELS = BulkWrite(
+    "duels", _DUEL_ROW, f"INSERT INTO duels ({', '.join(_DUEL_ROW)}) {{rows}} ON CONFLICT DO NOTHING"
+)
+
+# Changed duels: an upsert that never inserts. Unlike UPDATE, it accepts many rows at once, and it finds each row by the
+# primary key, whatever the table statistics of PostgreSQL are.
+UPDATE_DUELS = BulkWrite(
+    "duels",
+    _DUEL_ROW,
+    f"INSERT INTO duels ({', '.join(_DUEL_ROW)}) {{rows}} ON CONFLICT (tournament, session, number) DO UPDATE "
+    "SET state = excluded.state, outcome = excluded.outcome, page = excluded.page",
+)
+
+INSERT_EVENTS = BulkWrite(
+    "journal", JOURNAL_COLUMNS, f"INSERT INTO journal ({', '.join(JOURNAL_COLUMNS)}) {{rows}}"
+)
+
+INSERT_SIGNALS = BulkWrite("signals", _SIGNAL_ROW, f"INSERT INTO signals ({', '.join(_SIGNAL_ROW)}) {{rows}}")
+
+# Add to counters. A counter that does not exist yet starts at 0.
+ADD_COUNTERS = BulkWrite(
+    "counters",
+    ("tournament", "name", "value"),
+    "INSERT INTO counters (tournament, name, value) {rows} "
+    "ON CONFLICT (tournament, name) DO UPDATE SET value = counters.value + excluded.value",
+)
+
+# Statements that differ between the backends
 
 
 class Statements(NamedTuple):
@@ -145,11 +184,3 @@ class Statements(NamedTuple):
     duels_by_number: str
     # session, number, key and action of the signals of these duels: values as for `duels_by_number`
     signals_of_duels: str
-    # write new duels, except those whose id or query already has one
-    insert_duels: BulkWrite
-    # write changed duels
-    update_duels: BulkWrite
-    insert_events: BulkWrite
-    insert_signals: BulkWrite
-    # add to counters
-    add_counters: BulkWrite

@@ -2,15 +2,10 @@
 
 from functools import cache
 
-from rankduel.live.storage.shared_statements import DUEL_COLUMNS, JOURNAL_COLUMNS, SIGNAL_COLUMNS, BulkWrite, Statements
+from rankduel.live.storage.shared_statements import DUEL_COLUMNS, BulkWrite, Statements
 
 __all__ = ["STATEMENTS", "with_rows"]
 
-_DUEL_ROW = ("tournament", *DUEL_COLUMNS.split(", "))
-_SIGNAL_ROW = ("tournament", *SIGNAL_COLUMNS)
-_COUNTER_ROW = ("tournament", "name", "value")
-
-# `with_rows` replaces `{rows}` by a row of placeholders for each row.
 STATEMENTS = Statements(
     # One process owns the file, and one of its threads writes, so no lock is needed.
     lock_tournament="SELECT id, number, time FROM tournaments WHERE name = $1",
@@ -39,25 +34,6 @@ STATEMENTS = Statements(
         "SELECT session, number, signals.key, action FROM json_each($1) CROSS JOIN signals "
         "WHERE tournament = $2 AND session = $3 AND number = CAST(value AS BIGINT)"
     ),
-    insert_duels=BulkWrite(
-        f"INSERT INTO duels ({', '.join(_DUEL_ROW)}) VALUES {{rows}} ON CONFLICT DO NOTHING", _DUEL_ROW
-    ),
-    # An upsert that never inserts: unlike UPDATE, it accepts many rows at once.
-    update_duels=BulkWrite(
-        f"INSERT INTO duels ({', '.join(_DUEL_ROW)}) VALUES {{rows}} "
-        "ON CONFLICT (tournament, session, number) DO UPDATE "
-        "SET state = excluded.state, outcome = excluded.outcome, page = excluded.page",
-        _DUEL_ROW,
-    ),
-    insert_events=BulkWrite(
-        "INSERT INTO journal (tournament, number, time, kind, body) VALUES {rows}", JOURNAL_COLUMNS
-    ),
-    insert_signals=BulkWrite(f"INSERT INTO signals ({', '.join(_SIGNAL_ROW)}) VALUES {{rows}}", _SIGNAL_ROW),
-    add_counters=BulkWrite(
-        "INSERT INTO counters (tournament, name, value) VALUES {rows} "
-        "ON CONFLICT (tournament, name) DO UPDATE SET value = counters.value + excluded.value",
-        _COUNTER_ROW,
-    ),
 )
 
 
@@ -65,8 +41,9 @@ STATEMENTS = Statements(
 def with_rows(write: BulkWrite, rows: int, given: tuple[bool, ...]) -> str:
     """Return the statement that writes `rows` rows at once. Columns that are not `given` are NULL.
 
-    >>> with_rows(BulkWrite("INSERT INTO t (a, b) VALUES {rows} ON CONFLICT DO NOTHING", ("a", "b")), 2, (True, False))
+    >>> write = BulkWrite("t", ("a", "b"), "INSERT INTO t (a, b) {rows} ON CONFLICT DO NOTHING")
+    >>> with_rows(write, 2, (True, False))
     'INSERT INTO t (a, b) VALUES (?, NULL), (?, NULL) ON CONFLICT DO NOTHING'
     """
     row = ", ".join("?" if is_given else "NULL" for is_given in given)
-    return write.statement.format(rows=", ".join([f"({row})"] * rows))
+    return write.statement.format(rows="VALUES " + ", ".join([f"({row})"] * rows))

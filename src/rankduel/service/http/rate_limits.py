@@ -1,4 +1,7 @@
-"""Rate limits: requests per second of each key or address, and invalid keys per second of each address."""
+"""Rate limits: requests per second of each key or address, and invalid keys per second of each address.
+
+`ServiceSettings` has the numbers. `Endpoint` counts each request with a key, and the routes for events count each event.
+"""
 
 from collections import OrderedDict
 from time import monotonic
