@@ -1,4 +1,4 @@
-"""A real browser: Debian's Chromium, driven by Playwright; and a window of it that keeps what went wrong."""
+"""Debian's Chromium, driven by Playwright, with windows that record console errors."""
 
 import shutil
 from collections.abc import Iterator
@@ -13,11 +13,11 @@ FLAGS = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 )
-_REFUSED = "Failed to load resource"  # how Chromium tells of an answer 4xx, or of none: what pages do then is tested
+_REFUSED = "Failed to load resource"  # for a 4xx response or no response: tests check the page instead
 
 
 class Window:
-    """A page with its own cookies, and what its console has said."""
+    """A page with its own cookies, and its console errors."""
 
     def __init__(self, page: Page, port: int) -> None:
         self.page, self.port = page, port
@@ -31,7 +31,7 @@ class Window:
             self.wrong.append(message.text)
 
     def open(self, path: str) -> None:
-        """Go to a page, and wait until it is there."""
+        """Open a page and wait until it is loaded."""
         self.page.goto(f"http://127.0.0.1:{self.port}{path}")
         self.page.wait_for_selector("main h1")
 
@@ -40,11 +40,11 @@ class Window:
         self.page.click("button:has-text('Sign in')")
 
     def wait(self, text: str) -> None:
-        """Until a text is somewhere on the page."""
+        """Wait until the page shows a text."""
         self.page.wait_for_selector(f"text={text}")
 
     def violations(self) -> list[str]:
-        """What axe-core finds wrong with the page as it is."""
+        """The accessibility violations that axe-core finds on the page."""
         found = Axe().run(self.page, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}).response
         return [
             f"{one['id']}: {node['html'][:160]} {node['failureSummary'][:300]}"
@@ -55,7 +55,7 @@ class Window:
 
 @contextmanager
 def window(browser: Browser, port: int, **context: Any) -> Iterator[Window]:
-    """A window that must not have had anything to complain about."""
+    """A window. Fails if there were console errors."""
     made = browser.new_context(bypass_csp=False, **context)
     try:
         window = Window(made.new_page(), port)

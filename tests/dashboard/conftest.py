@@ -1,4 +1,4 @@
-"""A browser for all tests of a process, or skip them and say why."""
+"""A browser for all tests of a process. Without Chromium, these tests are skipped."""
 
 from collections.abc import Iterator
 

@@ -47,7 +47,7 @@ def opened(browser: Browser, server: Server) -> NewWindow:
 
 @pytest.fixture
 def operator(opened: NewWindow, key: dict[str, str]) -> Iterator[Window]:
-    """Somebody who has signed in with an operator's key."""
+    """A window signed in with an operator's key."""
     with opened() as window:
         window.open("/")
         window.sign_in(key["admin"])
@@ -56,7 +56,7 @@ def operator(opened: NewWindow, key: dict[str, str]) -> Iterator[Window]:
 
 
 def play(client: Client, name: str, best: str, n: int = 100) -> bool:
-    """Duels that the best ranker wins; whether there were any."""
+    """Play duels that the best ranker wins. Return whether there were any."""
     duels = client.post(f"/v1/tournaments/{name}/ask", {"n": n}).body["duels"]
     told = [
         {"ticket": duel["ticket"], "outcome": "second" if duel["second"] == best else "first"}
@@ -66,7 +66,7 @@ def play(client: Client, name: str, best: str, n: int = 100) -> bool:
     return bool(told) and client.post(f"/v1/tournaments/{name}/tell", told).status == 200
 
 
-def test_a_tournament_from_its_creation_to_its_decision(  # noqa: PLR0915 - a long way, on purpose
+def test_a_tournament_from_its_creation_to_its_decision(  # noqa: PLR0915 - one long walk, on purpose
     operator: Window, server: Server, key: dict[str, str]
 ) -> None:
     page = operator.page
@@ -226,7 +226,7 @@ def test_a_server_that_goes_and_comes_back(browser: Browser, tmp_path: Path) -> 
             visitor.page.evaluate("window.marker = 'not loaded again'")
             begun = time.monotonic()
             server.stop()
-            assert time.monotonic() - begun < 5  # the stream of changes does not keep it
+            assert time.monotonic() - begun < 5  # the open event stream does not delay it
             visitor.wait("The server does not answer")
             assert "Leading rankers" in visitor.page.inner_text("main")  # the last data stays
             server = Server(url, port=server.port)
@@ -243,7 +243,7 @@ def test_a_server_that_goes_and_comes_back(browser: Browser, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("look", ["light", "dark", "phone"])
 def test_everybody_can_use_every_page(opened: NewWindow, key: dict[str, str], look: str) -> None:
-    """By axe-core: names, roles, contrast. And nothing is wider than the screen."""
+    """axe-core checks names, roles and contrast. Nothing is wider than the screen."""
     size = {"width": 390, "height": 844} if look == "phone" else {"width": 1280, "height": 900}
     with opened(viewport=size, color_scheme="dark" if look == "dark" else "light") as window:
         window.open("/")
@@ -302,7 +302,7 @@ def test_a_duel_with_both_lists_its_page_and_clicks(operator: Window, server: Se
     documents, (first, second) = told["page"]["documents"], told["page"]["lists"]
     assert names == {"of-first": first, "shown": documents, "of-second": second}
     teams = dict(zip(documents, told["page"]["teams"], strict=True))
-    for lines in of.values():  # a document has one colour, wherever it stands
+    for lines in of.values():  # a document has the same colour in all lists
         for line in lines.all():
             document = line.locator(".document").inner_text()
             assert line.get_attribute("class") == (teams[document] or "both" if document in teams else "absent")
@@ -317,7 +317,7 @@ def test_a_duel_with_both_lists_its_page_and_clicks(operator: Window, server: Se
 
 
 def test_a_disk_that_is_full_until_it_is_not(browser: Browser, tmp_path: Path) -> None:
-    """Both are told without a reload, and what can be shown without the disk is."""
+    """The page shows both without a reload, and everything that needs no disk."""
     url = f"sqlite:///{tmp_path}/duels.db"
     with serving(url) as server, server.client as client, window(browser, server.port) as visitor:
         client.post("/v1/tournaments", {"name": "t", "rankers": names(20)})
@@ -369,7 +369,7 @@ def test_two_thousand_rankers_scroll_and_are_found(browser: Browser, many: Serve
                 requestAnimationFrame(step);
             })"""
         )
-        assert frames[30] < 200  # ms, in the median, on a machine that does other things
+        assert frames[30] < 200  # ms, median, on a machine with other load
         page.fill("#search", "ranker-1999")
         page.wait_for_selector("text=1 of 2,000 rankers")
         assert page.locator("#rows th").all_inner_texts() == ["ranker-1999"]
@@ -406,7 +406,7 @@ def test_a_heat_map_of_seven_hundred(browser: Browser, many: Server) -> None:
 
 
 def test_the_first_paint_of_a_large_tournament_takes_less_than_a_second_of_the_server(tmp_path: Path) -> None:
-    """136 rankers and 10^6 duels: the page, its files, and what the overview asks for, one after the other."""
+    """136 rankers and 10^6 duels: the page, its files and the requests of the overview, one after another."""
     url = f"sqlite:///{tmp_path}/duels.db"
     a_million(url)
     with serving(url) as server, server.client as client:

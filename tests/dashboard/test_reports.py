@@ -38,7 +38,7 @@ TRUE = np.linspace(1, 0, 12)
 
 @pytest.fixture(scope="module")
 def t(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalTournament]:
-    """Twelve rankers, some of them out, with ties and duels of a ranker with itself."""
+    """Twelve rankers, with ties and duels of a ranker with itself."""
     url = f"sqlite:///{tmp_path_factory.mktemp('reports')}/duels.db"
     with LocalTournament.create(
         "t", rankers=names(12), storage=url, baseline="ranker-6", bandit="Uniform", seed=1
@@ -67,7 +67,7 @@ def test_a_view_has_the_numbers_of_the_tournament(t: LocalTournament) -> None:
 
 @pytest.mark.parametrize("tolerance", [None, 0.05])
 def test_a_ranker_goes_when_the_evidence_is_enough(tmp_path: Path, tolerance: float | None) -> None:
-    """With a tolerance it takes more where many are left: by 2 / delta alone, many that stay would be beyond it."""
+    """With a tolerance, more evidence is needed while many rankers are left: 2 / delta would be too little."""
     url = f"sqlite:///{tmp_path}/duels.db"
     with LocalTournament.create("t", rankers=names(12), storage=url, delta=0.05, tolerance=tolerance, seed=1) as t:
         view = t.view()
@@ -154,9 +154,9 @@ def test_a_grid_holds_every_duel_between_its_groups(t: LocalTournament) -> None:
 
 
 def test_intervals_hold_the_truth_at_all_times() -> None:
-    """Of 400 runs of 3,000 duels, looked at after each: 5 % may miss. More than 44 would happen once in 10^6.
+    """Checked after each of 3,000 duels, 5 % of 400 runs may miss. More than 44 would happen once in 10^6.
 
-    Intervals that hold at one time only (1.96 standard errors) miss in most runs.
+    Intervals that are valid at one time only (1.96 standard errors) miss in most runs.
     """
     random = np.random.default_rng(1)
     wins = np.cumsum(random.random((400, 3000)) < 0.5, axis=1)
@@ -168,7 +168,7 @@ def test_intervals_hold_the_truth_at_all_times() -> None:
 
 
 def test_a_forecast_is_near_what_happens(tmp_path: Path) -> None:
-    """On average within a factor of three of what then happens, where the truth is as the model assumes."""
+    """On average within a factor of three of the actual number of duels, if the truth is as the model assumes."""
     ratio = []
     for seed in range(10):
         truth = rd.Utilities(np.random.default_rng(seed).normal(0, 0.4, 16))
@@ -268,7 +268,7 @@ def test_a_confidence_is_named_only_when_it_is_reached(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("bandit", REGISTRY)
 def test_why_two_rankers_met(bandit: str, tmp_path: Path) -> None:
-    """What is said was so when the duel was asked for, whatever has happened since."""
+    """The explanation describes the time of the ask, whatever happened later."""
     assert "chosen by" not in selection_rule(bandit)
     with LocalTournament.create(
         "t", rankers=names(6), storage=f"sqlite:///{tmp_path}/duels.db", bandit=bandit, seed=1
@@ -276,7 +276,7 @@ def test_why_two_rankers_met(bandit: str, tmp_path: Path) -> None:
         play(t, 500, np.linspace(1, 0, 6))
         before = t.view()
         duel = min(t.ask_many([(None, None)] * 200), key=lambda duel: duel.first == duel.second)
-        assert t.counts.issued == 700  # they are written
+        assert t.counts.issued == 700  # so they are in the storage
         (row,) = [row for row in t.duels(200) if row.id == duel.id]
         play(t, 500, np.linspace(1, 0, 6))
         then = view_at(t.storage, "t", row.issued)
@@ -286,7 +286,7 @@ def test_why_two_rankers_met(bandit: str, tmp_path: Path) -> None:
     won, lost = before.wins.get(pair, 0), before.wins.get(pair[::-1], 0)
     why, known = explain_duel(then, row), duel_context(then, row)
     assert why.startswith(f"After 500 outcomes, {len(before.alive)} of 6 rankers were left.")
-    if duel.first == duel.second:  # while SparringUCB1 waits for outcomes, all its duels are the same
+    if duel.first == duel.second:  # SparringUCB1 repeats its duel until an outcome arrives
         assert f"{duel.first} was chosen for both sides." in why
     elif won + lost:
         assert f"{duel.first} won {won}, {duel.second} won {lost}." in why
@@ -313,7 +313,7 @@ def test_a_nemesis_is_named_where_it_is_one(tmp_path: Path) -> None:
 
 
 def test_sides_that_are_not_even_are_found(t: LocalTournament) -> None:
-    """The p-value of even sides, looked at after each of 5,000 duels, is ever below 0.02 in 2 % of 300 runs at most.
+    """Checked after each of 5,000 duels, the p-value falls below 0.02 in at most 2 % of 300 runs.
 
     More than 22 would happen once in 10^6. A p-value that is good at one time only is below it in far more of them.
     """

@@ -1,4 +1,4 @@
-"""The dashboard's scripts, styles and page are formatted: no line is too long to read in a diff.
+"""The dashboard's scripts, styles and HTML are formatted: no line is too long for a diff.
 
 To format them: `npx --yes prettier@3.10.1 --print-width 110 --write src/rankduel/dashboard/static/*.{js,css,html}`.
 Prettier leaves long strings alone: break those by hand, with `+`.

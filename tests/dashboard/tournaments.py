@@ -1,4 +1,4 @@
-"""Tournaments in every state, for pages to show."""
+"""Tournaments in every state, as test data."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ def names(n: int) -> list[str]:
 
 
 def play(t: LocalTournament, duels: int, utilities: Sequence[float] | npt.NDArray[np.float64], seed: int = 0) -> None:
-    """Users who prefer rankers of a high utility."""
+    """Play duels by simulated users who prefer rankers with a high utility."""
     random = np.random.default_rng(seed)
     for _ in range(0, duels, 500):
         asked = t.ask_many([(None, None)] * 500)
@@ -36,7 +36,7 @@ def play(t: LocalTournament, duels: int, utilities: Sequence[float] | npt.NDArra
 
 
 def show(t: LocalTournament, query: str, *, told: bool) -> None:
-    """A duel with a page and a click."""
+    """Add a duel with a page and a click."""
     duel = t.ask(query_id=query)
     page = duel.interleave(["d1", "d2", "d3", "d4"], ["d4", "d3", "d5", "d1"], k=4)
     t.show(duel, page)
@@ -46,7 +46,7 @@ def show(t: LocalTournament, query: str, *, told: bool) -> None:
 
 
 def some(url: str) -> None:
-    """One of each kind."""
+    """Create a tournament in each state."""
     spread = np.linspace(1.5, 0, 5)
     with LocalTournament.create(
         "finished", rankers=names(5), storage=url, baseline="ranker-4", delta=0.05, seed=1
@@ -68,7 +68,7 @@ def some(url: str) -> None:
 
 
 def keys(url: str) -> dict[str, str]:
-    """An operator's key and one that may only look."""
+    """Create a key for each of three scopes."""
     storage = storage_at(url, own=False)
     try:
         return {scope: new_key(storage, f"{scope}'s", [scope])[1] for scope in ("admin", "read", "ask")}
@@ -77,7 +77,7 @@ def keys(url: str) -> dict[str, str]:
 
 
 def a_million(url: str) -> None:
-    """136 rankers, 10^6 outcomes, and nobody is out: the journal is written by hand, and the state beside it."""
+    """Create 136 equal rankers with 10^6 outcomes: write the journal and a snapshot directly."""
     n = 10**6
     with LocalTournament.create("large", rankers=names(136), storage=url, baseline="ranker-0", seed=1) as t:
         created = next(t.journal())

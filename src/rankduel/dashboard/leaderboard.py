@@ -1,4 +1,4 @@
-"""Leaderboard: for each ranker its record, the interval of its share of wins, and the evidence against it."""
+"""Leaderboard: for each ranker its record, the interval of its win rate, and the evidence against it."""
 
 import math
 from dataclasses import dataclass
@@ -53,7 +53,7 @@ def interval(rate: float, duels: int) -> tuple[float, float]:
 
 
 def leaderboard(view: View) -> list[LeaderboardRow]:
-    """Return all rankers: the champion, the others left by share of wins, then the eliminated, latest first."""
+    """Return all rankers: the champion, the others left by win rate, then the eliminated, latest first."""
     batch_of = {arm: number for number, batch in enumerate(view.batches or (), 1) for arm in batch}
     records, rates = view.records.tolist(), view.rates.tolist()
     won, _, tied = view.records.T

@@ -97,7 +97,7 @@ def markdown(made: Report) -> str:
     ]
     table = [
         "",
-        "| ranker | state | duels | share of wins | 95 % interval | evidence against |",
+        "| ranker | state | duels | win rate | 95 % interval | evidence against |",
         "|---|---|--:|--:|--:|--:|",
     ]
     rows = [_row(row, made.enough) for row in made.rankers[:_MAX_TABLE_RANKERS]]

@@ -71,7 +71,7 @@ export function interval(line) {
   ];
 }
 
-export const EVIDENCE_HELP = "High is bad for the ranker: 100\u00a0% eliminates it.";
+export const EVIDENCE_HELP = "High is bad for the ranker. 100\u00a0% eliminates it.";
 
 // A bar for the evidence against a ranker. `enough` is the evidence that eliminates. Both are logarithms.
 export function evidence(line, enough) {

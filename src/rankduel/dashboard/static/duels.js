@@ -63,7 +63,7 @@ export function view(route, { list, one }) {
               h(
                 "tr",
                 null,
-                ["Duel", "First", "Second", "Outcome", one ? null : "When"]
+                ["Duel", "First", "Second", "Outcome", one ? null : "Issued"]
                   .filter(Boolean)
                   .map((name) => h("th", { scope: "col" }, name)),
               ),

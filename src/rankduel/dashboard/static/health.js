@@ -226,7 +226,7 @@ function detail({ kind, body }) {
 
 function sides(p, first, second) {
   const coin =
-    "A coin flip decides which ranker of a duel is first. So both sides win equally often, " +
+    "A coin flip decides which ranker of a duel is first. So both sides should win equally often, " +
     "whatever the rankers are.";
   if (first + second < 50) return `${coin} There are too few outcomes for this check.`;
   const part = `The first side won ${percent(first / (first + second), 1)} of the duels that were not ties.`;
