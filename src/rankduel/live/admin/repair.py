@@ -15,7 +15,7 @@ from rankduel.live.runtime.state import State
 from rankduel.live.settings import Settings
 from rankduel.live.storage.contract import storage_at
 from rankduel.live.storage.schema import text
-from rankduel.live.storage.shared_statements import EVENTS_AFTER
+from rankduel.live.storage.shared_statements import ADD_COUNTERS, EVENTS_AFTER
 from rankduel.live.storage.sql import SqlStorage
 
 __all__ = ["repair"]
@@ -133,7 +133,7 @@ def _set_aside(storage: SqlStorage, name: str, bad: list[_Bad], rankers: int) ->
         if bad:
             storage.write(_DELETE_SNAPSHOTS_FROM, (id, bad[0].number))
         if counts:
-            storage.write_rows(storage.statements.add_counters, [(id, counter, by) for counter, by in counts.items()])
+            storage.write_rows(ADD_COUNTERS, [(id, counter, by) for counter, by in counts.items()])
     return len(deleted)
 
 

@@ -10,7 +10,7 @@ from typing import Any, Self
 from rankduel.bandits import Bandit, stored_bandit
 from rankduel.errors import BrokenTournament, SnapshotError, StorageError
 from rankduel.live.rules.events import Event
-from rankduel.live.runtime.sides import SideCoin
+from rankduel.live.runtime.side_coin import SideCoin
 from rankduel.live.settings import DIALS, Settings
 from rankduel.live.storage.contract import Snapshot, Storage
 from rankduel.randomness import bit_generator, subseed

@@ -258,7 +258,7 @@ def storage_at(url: str, *, own: bool = True) -> Storage:
     """Open the storage at an address, and create it if needed. Without `own`, only for reading and for API keys.
 
     To add a backend, implement `Database` (schema.py) and its `Statements` (shared_statements.py) in a subclass of
-    `SqlStorage` (sql.py), and open it here. Backup, `verify`, `upgrade`, `doctor` and `serve` also distinguish backends.
+    `SqlStorage` (sql.py), and open it here. Backup, `verify`, `upgrade`, `doctor` and `serve` know the backends, too.
 
     >>> storage_at("duels.db")
     Traceback (most recent call last):

@@ -22,7 +22,7 @@ from rankduel.live.storage.postgres_connection import (
     said,
 )
 from rankduel.live.storage.postgres_leader import LeaderElection
-from rankduel.live.storage.postgres_statements import STATEMENTS, UNLOCKED_TOURNAMENTS
+from rankduel.live.storage.postgres_statements import STATEMENTS, UNLOCKED_TOURNAMENTS, with_rows
 from rankduel.live.storage.postgres_tables import prepare_tables
 from rankduel.live.storage.schema import text
 from rankduel.live.storage.shared_statements import SECRET, BulkWrite
@@ -139,11 +139,11 @@ class PostgresStorage(SqlStorage):
 
     def write_rows(self, write: BulkWrite, rows: Sequence[Sequence[Any]]) -> None:
         """Write any number of rows, in a transaction."""
-        self._send(write.statement, (_as_objects(write, rows),))
+        self._send(with_rows(write), (_as_objects(write, rows),))
 
     def count_written_rows(self, write: BulkWrite, rows: Sequence[Sequence[Any]]) -> int:
         """Like `write_rows`. Return the number of written rows."""
-        return self.count_written(write.statement, (_as_objects(write, rows),))
+        return self.count_written(with_rows(write), (_as_objects(write, rows),))
 
     def _send(self, statement: str, values: Sequence[Any]) -> "psycopg.Cursor[tuple[Any, ...]]":
         self._written = True

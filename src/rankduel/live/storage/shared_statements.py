@@ -150,9 +150,7 @@ UPDATE_DUELS = BulkWrite(
     "SET state = excluded.state, outcome = excluded.outcome, page = excluded.page",
 )
 
-INSERT_EVENTS = BulkWrite(
-    "journal", JOURNAL_COLUMNS, f"INSERT INTO journal ({', '.join(JOURNAL_COLUMNS)}) {{rows}}"
-)
+INSERT_EVENTS = BulkWrite("journal", JOURNAL_COLUMNS, f"INSERT INTO journal ({', '.join(JOURNAL_COLUMNS)}) {{rows}}")
 
 INSERT_SIGNALS = BulkWrite("signals", _SIGNAL_ROW, f"INSERT INTO signals ({', '.join(_SIGNAL_ROW)}) {{rows}}")
 

@@ -116,8 +116,7 @@ class TournamentTransaction:
 
     def _insert(self, rows: Sequence[DuelRow]) -> int:
         """Insert duels, except those whose id or query already has one. Return the number of inserted duels."""
-        insert = self.storage.statements.insert_duels
-        new = self.storage.count_written_rows(insert, [(self.id, *row) for row in rows])
+        new = self.storage.count_written_rows(sql.INSERT_DUELS, [(self.id, *row) for row in rows])
         self.counts["issued"] += new
         return new
 
@@ -328,7 +327,7 @@ class TournamentTransaction:
                 new.append(signal)
         if new:
             rows = [(self.id, *signal[: len(sql.SIGNAL_COLUMNS)]) for signal in new]
-            self.storage.write_rows(self.storage.statements.insert_signals, rows)
+            self.storage.write_rows(sql.INSERT_SIGNALS, rows)
 
     def _stored_actions(self, keys: set[Key]) -> dict[Key, dict[str, str]]:
         """Return the actions of the stored signals of these duels, by the key of the signal."""
@@ -345,17 +344,17 @@ class TournamentTransaction:
         if issued and self._insert(issued) < len(issued):
             self.conflict = True
         if changed:
-            self.storage.write_rows(self.storage.statements.update_duels, [(self.id, *row) for row in changed])
+            self.storage.write_rows(sql.UPDATE_DUELS, [(self.id, *row) for row in changed])
 
     def _save(self, before: int) -> None:
         storage = self.storage
         if self.number > before:
             events = [(self.id, event.number, event.time, event.kind, _body(event)) for event in self.events]
-            storage.write_rows(storage.statements.insert_events, events)
+            storage.write_rows(sql.INSERT_EVENTS, events)
             storage.write(sql.ADVANCE_TOURNAMENT, (self.number, self.time, self.id))
         grown = [(self.id, name, by) for name, by in self.counts.items() if by]
         if grown:
-            storage.write_rows(storage.statements.add_counters, sorted(grown))
+            storage.write_rows(sql.ADD_COUNTERS, sorted(grown))
 
 
 _HANDLERS = {

@@ -1,6 +1,6 @@
 """Rate limits: requests per second of each key or address, and invalid keys per second of each address.
 
-`ServiceSettings` has the numbers. `Endpoint` counts each request with a key, and the routes for events count each event.
+`ServiceSettings` has the numbers. `Endpoint` counts each request with a key, the routes for events count each event.
 """
 
 from collections import OrderedDict

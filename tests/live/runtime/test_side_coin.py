@@ -8,7 +8,7 @@ import pytest
 
 from rankduel.bandits import REGISTRY
 from rankduel.live.rules.events import Event
-from rankduel.live.runtime.sides import SideCoin
+from rankduel.live.runtime.side_coin import SideCoin
 from rankduel.live.runtime.state import State
 from rankduel.live.settings import Settings
 from rankduel.types import Outcome
