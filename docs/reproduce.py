@@ -57,7 +57,7 @@ def page(studies: Sequence[Study], report: Report) -> str:
         " Read [how a claim is judged](../reproduction.md#how-a-claim-is-judged) and"
         " [a discussion of the results](../reproduction.md#as-measured).\n",
         *(f"- [{study.spec.name}: {study.spec.title}](#{_anchor(study.spec)})" for study in studies),
-        f"\n## Claims\n\n{len(report.claims)} claims: {', '.join(f'{s}: {n}' for s, n in counts.items())}.\n",
+        f"\n## Claims\n\n{len(report.claims)} claims ({', '.join(f'{s}: {n}' for s, n in counts.items())}).\n",
         claims_table(report.claims).markdown,
         f"## Data\n\n{data_table(studies).markdown}",
         *(_section(study, report.page.parent / "figures") for study in studies),

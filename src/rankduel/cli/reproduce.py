@@ -66,7 +66,8 @@ def _reproduce(parser: ArgumentParser, options: Namespace) -> int:
 def _verdicts(claims: Mapping[Claim, Verdict]) -> str:
     lines = []
     for claim, verdict in claims.items():
-        lines.append(f"{verdict.state:18}{claim.id:32}{claim.text}\n{'':18}{verdict.summary}\n")
+        lines.append(f"{verdict.state:18}{claim.id} ({claim.where})\n")
+        lines.append(f"{'':18}paper:    {claim.text}\n{'':18}measured: {verdict.summary}\n")
     counts = Counter(verdict.state for verdict in claims.values())
-    lines.append(f"{len(claims)} claims: {', '.join(f'{state}: {number}' for state, number in counts.items())}\n")
+    lines.append(f"{len(claims)} claims ({', '.join(f'{state}: {number}' for state, number in counts.items())})\n")
     return "".join(lines)

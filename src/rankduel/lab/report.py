@@ -266,18 +266,18 @@ def _page(
         f"{state}: {number}" for state in _CLASSES if (number := sum(v.state == state for v in claims.values()))
     )
     summary = (
-        f"<p>{len(claims)} claims of the paper: {counts}. A difference counts if it exceeds two standard errors.</p>"
+        f"<p>{len(claims)} claims of the paper ({counts}). A difference counts if it exceeds two standard errors.</p>"
         if claims
         else ""
     )
     told = "".join(f"<p>{html.escape(warning)}</p>" for warning in warnings)
-    machine = ", ".join(map(str, facts["machine"].values()))
+    machine = "{system}, {processor}, Python {python}, NumPy {numpy}".format(**facts["machine"])
     made = (
         f"rankduel {rankduel.__version__}, commit {facts['commit'] or 'unknown'}; seed {facts['seed']}; scale "
         f"{studies[0].scale}; {machine}; computed in {facts['seconds']:,} s with {facts['jobs']} jobs, not counting "
         "reused runs"
     )
-    title = f"rankduel: {names}"
+    title = f"Results of {names}"
     return (
         f'<!doctype html>\n<html lang=en><head><meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width, initial-scale=1"><title>{html.escape(title)}</title>'
@@ -295,7 +295,7 @@ def _claims_html(claims: Mapping[Claim, Verdict]) -> str:
         f"<tr id='{claim.id}'><td class='state {_CLASSES[verdict.state]}'>{_SIGNS[verdict.state]} {verdict.state}</td>"
         f"<td>{html.escape(claim.text)} <span class=grey>({html.escape(claim.where)})</span></td>"
         f"<td>{html.escape(verdict.measured)}"
-        + (f" <span class=grey>{html.escape(verdict.why)}</span>" if verdict.why else "")
+        + (f" <span class=grey>({html.escape(verdict.why)})</span>" if verdict.why else "")
         + f"</td><td><a href='#{claim.question}'><code>{claim.id}</code></a></td></tr>\n"
         for claim, verdict in claims.items()
     )
@@ -311,7 +311,8 @@ def data_table(studies: Sequence[Study]) -> Table:
     for study in studies:
         for measured in study.measured.values():
             facts = measured.facts
-            rows[(facts["problem"], facts["told"], f"{measured.n_arms:,}", facts["fingerprint"][:12])] = None
+            origin = facts["told"] if facts["told"] != facts["problem"] else "named problem"
+            rows[(facts["problem"], origin, f"{measured.n_arms:,}", facts["fingerprint"][:12])] = None
     return Table("Problems", ("problem", "origin", "rankers", "fingerprint"), list(rows))
 
 

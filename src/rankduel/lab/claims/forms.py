@@ -59,7 +59,7 @@ def best(question: str, part: str, others: Sequence[str], *, least: float) -> Ju
     def judged(evidence: Evidence) -> Verdict:
         ours = series_of(evidence, question, part, "MergeDTS")
         states: list[State] = []
-        told = []
+        compared = [(ours, ours.horizon)]
         for label in others:
             try:
                 theirs = series_of(evidence, question, part, label)
@@ -69,11 +69,15 @@ def best(question: str, part: str, others: Sequence[str], *, least: float) -> Ju
             states.append(
                 different(ours.regret_at(duels), theirs.regret_at(duels)) if duels >= least else "not testable here"
             )
-            told.append(f"{apart(label, theirs.regret_at(duels))} after {duels:,.0f} duels")
+            compared.append((theirs, duels))
         until([ours], min(least, 1e6))
         why = f"some bandits played fewer than {least:,.0f} duels" if "not testable here" in states else ""
-        mine = f"{apart('MergeDTS', ours.regret_at(ours.horizon))} after {ours.horizon:,} duels"
-        return Verdict(all_of(states), f"regret: {'; '.join([mine, *told])}", why)
+        told = [(apart(each.label, each.regret_at(duels)), f"after {duels:,} duels") for each, duels in compared]
+        if len({after for _, after in told}) == 1:
+            numbers = f"regret {told[0][1]}: {', '.join(regret for regret, _ in told)}"
+        else:
+            numbers = f"regret: {', '.join(f'{regret} {after}' for regret, after in told)}"
+        return Verdict(all_of(states), numbers, why)
 
     return judged
 
