@@ -1,4 +1,4 @@
-"""docs/generate.py: the pages of the bandits are up to date, and it notices when they are not."""
+"""docs/generate.py: the generated pages are up to date, and stale pages are found."""
 
 import doctest
 import importlib.util
@@ -50,7 +50,7 @@ def test_stale_missing_and_foreign_pages_are_noticed(
     assert "docs/bandits/dts.md is stale" in told
     assert "0.51" in told
     assert "docs/bandits/rucb.md is missing" in told
-    assert "docs/bandits/old.md is of no bandit" in told
+    assert "docs/bandits/old.md belongs to no bandit" in told
     assert "run: make docs" in told
 
     assert generate.main([]) == 0
@@ -116,15 +116,18 @@ class Documented(rd.Bandit):
     ("docstring", "complaint"),
     [
         (GOOD, None),
-        ("", "no Idea, Parameters"),
-        (GOOD.replace("        O(1).\n", ""), "Documented: no Cost in the docstring"),
-        (GOOD.replace("Cost", "Costs"), "Documented: no Cost in the docstring"),
+        ("", "the docstring has no Idea, Parameters"),
+        (GOOD.replace("        O(1).\n", ""), "Documented: the docstring has no Cost"),
+        (GOOD.replace("Cost", "Costs"), "Documented: the docstring has no Cost"),
         (
             GOOD.replace("Cost", "xxx").replace("Idea", "Cost").replace("xxx", "Idea"),
-            "sections are Cost, Parameters, Idea",
+            "sections must be Idea, Parameters, Cost, .* got Cost, Parameters, Idea",
         ),
         (GOOD.replace("alpha:", "beta:"), "Documented: parameter alpha is not documented"),
-        (GOOD.replace("n_arms: K.", "n_arms: K.\n        beta: B."), "documents beta, which is no parameter of it"),
+        (
+            GOOD.replace("n_arms: K.", "n_arms: K.\n        beta: B."),
+            "the docstring has beta, which is not a parameter",
+        ),
     ],
 )
 def test_docstrings_are_checked(
@@ -145,7 +148,7 @@ def test_a_bad_docstring_fails_the_command(
     monkeypatch.setitem(rd.REGISTRY, "Documented", Documented)
     monkeypatch.setattr(Documented, "__doc__", "Play.")
     assert generate.main(["--check"]) == 1
-    assert "Documented: no Idea" in capsys.readouterr().err
+    assert "Documented: the docstring has no Idea" in capsys.readouterr().err
 
 
 def test_markdown_is_escaped(generate: ModuleType) -> None:
