@@ -18,7 +18,7 @@ from cli.processes import run
         ),
         ("simulate bad.csv", "P[0, 1] + P[1, 0] = 1.2, expected 1"),
         ("simulate text.txt", "cannot read text.txt: line 1: expected a number, got 'once'"),
-        ("simulate bradley_terry", "options of bradley_terry: n_arms, spread, winner, seed"),
+        ("simulate bradley_terry", "bradley_terry needs the option n_arms; its options: n_arms, spread, winner, seed"),
         ("simulate bradley_terry(n_arms=0)", "n_arms must be a whole number of at least 1, got 0"),
         ("simulate random_tournament(n_arms=10**7)", "Unable to allocate"),
         ("simulate cycle2 --bandit Nobody", "unknown bandit 'Nobody', expected one of CertifiedSparring, MergeDTS"),

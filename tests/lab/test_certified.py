@@ -48,7 +48,7 @@ def test_the_specs_name_bandits_and_problems_that_exist(name: str) -> None:
 
 def test_a_matrix_is_found_in_the_folder_of_data(tmp_path: Path) -> None:
     spec = certified_specs()["certified-matrices"]
-    with pytest.raises(ValueError, match=r"unknown problem 'matrices/.*\.npz'"):
+    with pytest.raises(ValueError, match=r"no file 'matrices/.*\.npz' in the data folder"):
         spec.experiments("smoke", Sources(None))
     (tmp_path / "matrices").mkdir()
     for matrix in spec.parts[0].sweep["matrix"]:

@@ -129,7 +129,8 @@ def test_a_file_beside_the_spec_is_a_problem(tmp_path: Path, sources: Sources) -
     ("text", "warning"),
     [
         ("problems = [", "invalid TOML"),
-        (SHORT + "horizont = 5", "unknown key horizont, expected one of name, title"),
+        (SHORT + "horizont = 5", r"unknown key horizont; did you mean horizon\?"),
+        (SHORT + "speed = 5", "unknown key speed; expected one of name, title"),
         (SHORT.replace("1e4", "0"), "horizon must be a whole number of at least 1, got 0"),
         (SHORT.replace("1e4", '"long"'), "horizon must be a number, got 'long'"),
         (SHORT.replace("runs = 3", "runs = true"), "runs must be a number, got True"),
@@ -137,7 +138,10 @@ def test_a_file_beside_the_spec_is_a_problem(tmp_path: Path, sources: Sources) -
         ('problems = ["cycle2"]', "part 'cycle2' has no bandits"),
         ("regret = 'some'\n" + SHORT, "regret must be one of average, weak, strong, copeland, got 'some'"),
         (SHORT + "[[part]]\nname = 'x'", "part 1: problem is missing"),
-        (SHORT + "[[part]]\nproblem = 'cycle'\nsmall = { hours = 3 }", "unknown key part 1: small.hours"),
+        (
+            SHORT + "[[part]]\nproblem = 'cycle'\nsmall = { hours = 3 }",
+            "part 1: unknown key small.hours; expected one of horizon, runs",
+        ),
         (SHORT + "[[part]]\nproblem = 'cycle'", "2 parts have the name 'cycle'; names must be unique"),
         (
             SHORT + "[[part]]\nname = 'x'\nproblem = 'cycle'\nsweep = { a = [1] }",

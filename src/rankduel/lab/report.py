@@ -96,7 +96,8 @@ def panel_tables(study: Study) -> Iterator[Table]:
 
 def _rows(panel: str, parts: Sequence[Measured]) -> Table:
     """One row per bandit of a panel."""
-    swept = any(measured.facts["setting"] for measured in parts)
+    several = len({measured.facts["problem"] for measured in parts}) > 1
+    swept = several or any(measured.facts["setting"] for measured in parts)
     measures = list(next(iter(parts[0].series.values())).measures)
     knows = all(measured.knows_regret for measured in parts)
     head = ["bandit", *(["problem"] if swept else []), "runs", "duels", *measures]
@@ -105,8 +106,9 @@ def _rows(panel: str, parts: Sequence[Measured]) -> Table:
     rows = []
     for measured in parts:
         setting = ", ".join(f"{name}={value}" for name, value in measured.facts["setting"].items())
+        problem = setting or measured.facts["problem"]
         for series in measured.series.values():
-            row = [series.label, *([setting] if swept else []), str(series.runs), f"{series.horizon:,}"]
+            row = [series.label, *([problem] if swept else []), str(series.runs), f"{series.horizon:,}"]
             row += [_mean(series.mean_of(name)) for name in measures]
             if knows:
                 found = int(((series.left == 1) & (series.best_left == 1)).sum())
@@ -294,15 +296,20 @@ def _claims_html(claims: Mapping[Claim, Verdict]) -> str:
     rows = "".join(
         f"<tr id='{claim.id}'><td class='state {_CLASSES[verdict.state]}'>{_SIGNS[verdict.state]} {verdict.state}</td>"
         f"<td>{html.escape(claim.text)} <span class=grey>({html.escape(claim.where)})</span></td>"
-        f"<td>{html.escape(verdict.measured)}"
-        + (f" <span class=grey>({html.escape(verdict.why)})</span>" if verdict.why else "")
-        + f"</td><td><a href='#{claim.question}'><code>{claim.id}</code></a></td></tr>\n"
+        f"<td>{_measured_html(verdict)}</td><td><a href='#{claim.question}'><code>{claim.id}</code></a></td></tr>\n"
         for claim, verdict in claims.items()
     )
     head = "".join(f"<th scope=col>{name}</th>" for name in ("verdict", "the paper says", "measured here", "claim"))
     return (
         f"<div class=scroll><table class=claims><thead><tr>{head}</tr></thead>\n<tbody>{rows}</tbody></table></div>\n"
     )
+
+
+def _measured_html(verdict: Verdict) -> str:
+    measured, why = html.escape(verdict.measured), html.escape(verdict.why)
+    if not why:
+        return measured
+    return f"{measured} <span class=grey>({why})</span>" if measured else f"<span class=grey>{why}</span>"
 
 
 def data_table(studies: Sequence[Study]) -> Table:

@@ -76,6 +76,10 @@ class Sources:
             if found := self._paths([text]):
                 return Source(found[0].stem, PreferenceMatrix.load(found[0]), "data", f"data: {found[0].name}")
             file = spec_folder / text
+            if text.endswith(_SUFFIXES) and not file.is_file() and not Path(text).is_file():
+                raise ValueError(
+                    f"no file {text!r} in the data folder or next to the spec; pass data='FOLDER' or set RANKDUEL_DATA"
+                )
             name, problem = problem_from(str(file) if file.is_file() else text)
             return Source(name, problem, "definition", f"file {file.name}" if file.is_file() else text)
         if "matrix" in known:

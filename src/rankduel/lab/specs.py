@@ -4,6 +4,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from itertools import product
 from os import PathLike
 from pathlib import Path
@@ -254,11 +255,12 @@ class _Table:
 
     def done(self, *expected: str | Sequence[str]) -> None:
         """Raise a ValueError if an unknown key is left."""
+        known = [word for words in expected for word in (words.split() if isinstance(words, str) else words)]
+        part, colon, table = self.where.rpartition(": ")
         for key in self.content:
-            known = ", ".join(
-                word for words in expected for word in (words.split() if isinstance(words, str) else words)
-            )
-            raise ValueError(f"{self.path}: unknown key {self.where}{key}, expected one of {known}")
+            near = get_close_matches(key, known, 1)
+            hint = f"did you mean {table}{near[0]}?" if near else f"expected one of {', '.join(known)}"
+            raise ValueError(f"{self.path}: {part}{colon}unknown key {table}{key}; {hint}")
 
 
 def load_spec(path: str | PathLike[str]) -> Spec:

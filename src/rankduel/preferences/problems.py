@@ -226,11 +226,18 @@ def named(spec: str) -> Problem:
     name, options = parse(spec)
     if name not in PROBLEMS:
         raise ValueError(f"unknown problem {name!r}, expected one of {', '.join(PROBLEMS)}")
+    parameters = inspect.signature(PROBLEMS[name]).parameters
+    known = f"its options: {', '.join(parameters) or 'none'}"
+    for option in options:
+        if option not in parameters:
+            raise ValueError(f"{name} has no option {option!r}; {known}")
+    for option, parameter in parameters.items():
+        if parameter.default is parameter.empty and option not in options:
+            raise ValueError(f"{name} needs the option {option}; {known}")
     try:
         return PROBLEMS[name](**options)
-    except TypeError as error:  # an unknown option, a missing option, or a value of the wrong type
-        known = ", ".join(inspect.signature(PROBLEMS[name]).parameters) or "none"
-        raise ValueError(f"{spec}: {error}; options of {name}: {known}") from error
+    except TypeError as error:  # a value of the wrong type
+        raise ValueError(f"invalid value in {spec}: {error}; {known}") from error
 
 
 def _round_table(winner: float, neighbour: float) -> PreferenceMatrix:
