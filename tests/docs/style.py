@@ -4,7 +4,7 @@
     python tests/docs/style.py docs/live.md    # one page, with its long sentences
 
 Code blocks, tables and HTML comments are left out of the counts. Retired words are searched in every text that a person
-reads: pages, source files, examples and benchmarks.
+reads: pages, source files, examples and benchmarks. `test_style.py` fails if the figures miss the limits below.
 """
 
 import re
@@ -14,6 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+MIN_YOU_PER_1000 = 5.0
+MAX_SEMICOLONS_PER_1000 = 1.5
+MAX_WHO_PER_1000 = 3.0
 MAX_WORDS_PER_SENTENCE = 40
 
 # Phrases that the style guide retired, with a better wording. Each is matched as whole words, in any case.
@@ -31,8 +34,32 @@ RETIRED = {
     "nothing is taken": "the whole batch is rejected",
     "nobody knows": "unknown",
     "beside": "next to, compared with",
+    "whoever": "the process that, the user who",
+    "is not one that": "invalid, unsupported",
+    "of such a": "name the thing again",
+    "nobody else": "no other process, no other user",
+    "what is due": "the name of the work",
+    "what it says": "a noun",
+    "the plumbing": "the connection; for shadow mode, a dry run",
+    "is tossed": "a coin flip decides",
+    "by a hair": "narrowly",
+    "in law": "in distribution",
+    "made of chance": "random",
+    "the more the better": "a comparison of two things",
+    "the other way round": "reversed",
+    "stands twice": "occurs twice",
+    "for want of": "because there is no",
+    "time and again": "many times",
+    "under way": "running, in progress",
+    "without a look": "without reading",
+    "whereof": "a relative clause",
+    "thereof": "a relative clause",
     "upkeep": "maintenance",
     "crew": "the name of the part",
+    "desk": "the name of the part",
+    "door": "the name of the part",
+    "hall": "the name of the part",
+    "house": "the name of the part",
     "tray": "the name of the part",
 }
 
@@ -59,7 +86,13 @@ def pages() -> list[Path]:
 
 def sources() -> list[Path]:
     """Every file with text that a person reads: pages, code, stubs, dashboard, examples and benchmarks."""
-    found = [*pages(), *ROOT.glob("docs/*.py"), ROOT / "Makefile", ROOT / "pyproject.toml"]
+    found = [
+        *pages(),
+        *ROOT.glob("docs/*.py"),
+        *ROOT.glob("docs/**/*.html"),
+        ROOT / "Makefile",
+        ROOT / "pyproject.toml",
+    ]
     for folder in ("src/rankduel", "examples", "benchmarks"):
         for suffix in ("py", "pyx", "pxd", "pyi", "js", "css", "html", "toml"):
             found += ROOT.glob(f"{folder}/**/*.{suffix}")
@@ -113,6 +146,24 @@ def count(texts: list[str]) -> Counts:
         who=len(re.findall(r"\b(?:who|what|whose)\b", joined, re.I)),
         long_sentences=tuple(long_sentences),
     )
+
+
+def complaints(texts: list[str]) -> list[str]:
+    """List the limits that the texts together miss, and their long sentences.
+
+    >>> complaints(["You run it; you stop it."])
+    ['166.7 semicolons per 1,000 words, expected at most 1.5']
+    """
+    counts = count(texts)
+    you, semicolons, who = (counts.per_1000(number) for number in (counts.you, counts.semicolons, counts.who))
+    found = []
+    if you < MIN_YOU_PER_1000:
+        found.append(f"{you:.1f} you/your per 1,000 words, expected at least {MIN_YOU_PER_1000:g}")
+    if semicolons > MAX_SEMICOLONS_PER_1000:
+        found.append(f"{semicolons:.1f} semicolons per 1,000 words, expected at most {MAX_SEMICOLONS_PER_1000:g}")
+    if who > MAX_WHO_PER_1000:
+        found.append(f"{who:.1f} who/what/whose per 1,000 words, expected at most {MAX_WHO_PER_1000:g}")
+    return found + [f"over {MAX_WORDS_PER_SENTENCE} words: {sentence}" for sentence in counts.long_sentences]
 
 
 def retired(text: str) -> list[tuple[int, str, str]]:

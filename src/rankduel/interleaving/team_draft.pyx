@@ -15,7 +15,7 @@ cdef enum:
 
 
 cdef class TeamDraftInterleaving(Interleaving):
-    """Team Draft: rankers take turns and add their best unused document. Coin flips decide who is first in each round.
+    """Team Draft: rankers add their best unused document in turns. A coin flip in each round decides which one is first.
 
     The ranker with more clicks on its picks wins. The credit is 1, 0 or -1. The documents with which both lists begin,
     in the same order, are shown first and belong to no team, because a click on them is no evidence. If clicks do not

@@ -4,8 +4,8 @@ Late in a run one arm, the leader, wins nearly every draw, because a level separ
 no other arm draws above that level and the leader does not draw below it, the leader wins, and the values do not
 matter. The tree of rates (`thompson.pyx`) is therefore built for that level, with the rate at which the leader draws
 below it. The time until the next arrival is stored, and draws until then cost nothing. At an arrival, the value is
-proposed from the curve and accepted with probability density / curve, so that the distribution is exactly that of plain
-draws.
+proposed from the curve and accepted with probability density / curve, so that the distribution is exactly the same as
+with plain draws.
 
 Meanwhile the leader meets itself, and gets a win and a loss each time. The bound on its probability to draw below the
 level holds for all posteriors until its a + b has grown by 1/32.
