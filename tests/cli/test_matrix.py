@@ -120,7 +120,7 @@ def test_killed_it_goes_on(tmp_path: Path, uninterrupted: bytes) -> None:
         (["nan.txt"], "nan.txt:1: "),
         (["cut.gz"], "cut.gz"),
         (["high.txt"], "grades 0 to 9, but published click models have at most 5 grades"),
-        (["one.txt"], "preferences are between rankers, and the collection has 1"),
+        (["one.txt"], "preferences need at least 2 rankers, but the collection has 1"),
         ([DATA, "--clicks", "eager"], "unknown click model 'eager'"),
         ([DATA, "--interleaving", "zipper"], "unknown interleaving 'zipper'"),
         ([DATA, "--k", "0"], "expected a whole number of at least 1, got '0'"),
