@@ -46,7 +46,8 @@ def explain_duel(then: View | None, duel: DuelRow) -> str:
     if then is None:
         return "This duel is too old to restore the records of its rankers at that time."
     first, second = then.names[duel.first], then.names[duel.second]
-    facts = [f"After {then.resolved:,} outcomes, {len(then.alive):,} of {len(then.names):,} rankers were left."]
+    left, were = len(then.alive), "was" if len(then.alive) == 1 else "were"
+    facts = [f"After {then.resolved:,} outcomes, {left:,} of {len(then.names):,} rankers {were} left."]
     if duel.first == duel.second:
         facts.append(f"{first} was chosen for both sides.")
     elif met := _met(then, duel.first, duel.second):

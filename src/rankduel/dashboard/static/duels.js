@@ -2,7 +2,7 @@
 
 import { h, table } from "./dom.js";
 import { at, getJson, page } from "./api.js";
-import { evidence, EVIDENCE_HELP, interval } from "./components.js";
+import { evidence, EVIDENCE_HELP, interval, rankerStateText } from "./components.js";
 import { ago, count, date, percent, plural } from "./format.js";
 
 const LIMIT = 25;
@@ -239,7 +239,9 @@ function known({ known: then, ...duel }) {
     ],
     ["first", "second"].map((side) => [
       h("span", { class: side }, duel[side]),
-      `${count(then[`${side}_place`])} of ${count(then.rankers_left)}`,
+      then[`${side}_place`] <= then.rankers_left
+        ? `${count(then[`${side}_place`])} of ${count(then.rankers_left)}`
+        : rankerStateText(then[side].state),
       percent(then[side].rate, 1),
       interval(then[side]),
       evidence(then[side], then.enough),

@@ -136,7 +136,7 @@ export function view(route, { overview, health, checks, audit }) {
         h("h2", null, "Signals"),
         Object.keys(health.signals).length
           ? bars("Signals by action", Object.entries(health.signals))
-          : h("p", { class: "quiet" }, "No signals: the application reports outcomes itself."),
+          : h("p", { class: "quiet" }, "No signals: the application reports outcomes or clicks with tell."),
         h(
           "p",
           { class: "quiet" },
