@@ -4,7 +4,7 @@
 # make soak       run the long tests: kills, mutated snapshots and models, generated requests, ten million duels
 # make bench      print the benchmark table
 # make coverage   run every test and report line coverage of the Python code; select tests with TESTS=tests/live
-# make check      check lint, types, import layers, workflows, docs and the documentation site
+# make check      check lint, types, import layers, spelling, workflows, docs and the documentation site
 # make docs-site  build the documentation site in build/site
 
 PYTHON ?= python3
@@ -83,6 +83,8 @@ check: setup
 	$(BIN)/mypy
 	$(STUBTEST)
 	$(BIN)/lint-imports
+	$(BIN)/codespell $(wildcard *.md) .github .pre-commit-config.yaml Makefile benchmarks docs examples pyproject.toml \
+		src tests
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows $(wildcard .github/workflows/*.yml)
 	$(BIN)/python docs/generate.py --check
 	$(SITE)
