@@ -1,7 +1,7 @@
 """Sides of a duel: a coin flip decides which ranker is `first`, and a seed makes the page.
 
-`State.choose` swaps the sides. `first` is not the top of the page: the interleaving method flips a coin of its own, from
-the seed (`place` in interleaving/*.pyx).
+`State.choose` swaps the sides. `first` is not the top of the page: the interleaving method flips a coin of its own,
+from the seed (`place` in interleaving/*.pyx).
 """
 
 from hashlib import blake2b

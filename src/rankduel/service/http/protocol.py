@@ -7,7 +7,8 @@ before the whole body arrived, and when the client does not read responses. The 
 import asyncio
 from typing import Any
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from starlette.types import Message
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from rankduel.service.http.connection_limits import Connections
 
@@ -82,6 +83,7 @@ class GuardedProtocol(HttpToolsProtocol):
         super().on_headers_complete()
         self._keep_alive = self.cycle.keep_alive and not self.parser.should_upgrade()
         self.cycle.keep_alive = False
+        self.cycle.send = _Sender(self.cycle)  # type: ignore[method-assign]
         if len(self.pipeline) > _MAX_PIPELINED_REQUESTS:
             self._close()
 
@@ -154,3 +156,62 @@ class GuardedProtocol(HttpToolsProtocol):
         if self._write_timer is not None:
             self._write_timer.cancel()
             self._write_timer = None
+
+
+class _Sender:
+    """The ASGI `send` of one request: writes a complete response at once. uvicorn sends all other responses.
+
+    uvicorn writes the headers and the body separately, and checks each header by two regular expressions. That takes a
+    tenth of the time of a request.
+    """
+
+    __slots__ = ("_cycle", "_send", "_start")
+
+    def __init__(self, cycle: RequestResponseCycle) -> None:
+        self._cycle = cycle
+        self._send = cycle.send
+        self._start: Message | None = None
+
+    async def __call__(self, message: Message) -> None:
+        """Keep the start of a response until its body is known."""
+        if message["type"] == "http.response.start" and self._start is None:
+            self._start = message
+            return
+        start, self._start = self._start, None
+        if start is not None:
+            head = self._head(start, message)
+            if head is not None:
+                await self._respond(head, message["body"])
+                return
+            await self._send(start)  # type: ignore[arg-type]
+        await self._send(message)  # type: ignore[arg-type]
+
+    def _head(self, start: Message, body: Message) -> bytes | None:
+        """Return status line and headers of a complete response that keeps the connection open; None for others."""
+        cycle, headers = self._cycle, [*self._cycle.default_headers, *start["headers"]]
+        special = dict(headers)
+        if (
+            special.get(b"content-length") != b"%d" % len(body.get("body", b""))
+            or body.get("more_body")
+            or b"connection" in special
+            or not cycle.keep_alive
+            or cycle.response_started
+            or cycle.scope["method"] == "HEAD"
+        ):
+            return None
+        lines = b"".join([b"%b: %b\r\n" % header for header in headers])
+        if not lines.count(b"\r") == lines.count(b"\n") == len(headers):
+            return None  # a line break within a header: uvicorn raises an error
+        return b"%b%b\r\n" % (STATUS_LINE[start["status"]], lines)
+
+    async def _respond(self, head: bytes, body: bytes) -> None:
+        cycle = self._cycle
+        if cycle.flow.write_paused and not cycle.disconnected:
+            await cycle.flow.drain()
+        if cycle.disconnected:
+            return
+        cycle.response_started = cycle.response_complete = True
+        cycle.waiting_for_100_continue = False
+        cycle.transport.write(head + body)
+        cycle.message_event.set()
+        cycle.on_response()
