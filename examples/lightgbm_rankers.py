@@ -52,7 +52,9 @@ def ndcg(collection: rd.datasets.Collection, ranker: int, k: int = 10) -> float:
 def main() -> None:
     """Train the models, run the bandit, and compare the result with the truth."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--searches", type=int, default=2_000_000, help="maximum number of searches")
+    parser.add_argument(
+        "--searches", type=int, default=2_000_000, help="maximum number of searches (default: %(default)s)"
+    )
     options = parser.parse_args()
 
     weak = rd.datasets.synthetic(
@@ -60,7 +62,7 @@ def main() -> None:
     )
     ours, theirs = weak.select(queries=range(200)), weak.select(queries=range(200, 400))
     models = [train(ours.select(queries=range(queries)), trees, leaves) for trees, leaves, queries in MODELS]
-    names = [f"{trees} trees of {leaves} leaves from {queries} queries" for trees, leaves, queries in MODELS]
+    names = [f"{trees} x {leaves} leaves from {queries} queries" for trees, leaves, queries in MODELS]
 
     rows = np.concatenate([features_of(theirs, query) for query in range(theirs.n_queries)])
     scores = np.column_stack([model.predict(rows) for model in models])

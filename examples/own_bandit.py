@@ -59,7 +59,7 @@ class Halving(rd.Bandit):
 def main() -> None:
     """Check the bandit and compare it with MergeDTS."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--runs", type=int, default=20, help="runs of each bandit on each problem")
+    parser.add_argument("--runs", type=int, default=20, help="runs of each bandit and problem (default: %(default)s)")
     runs = parser.parse_args().runs
 
     check_bandit(Halving)

@@ -86,7 +86,7 @@ def good_at(question: str, prompt: str) -> float:
 def main() -> None:
     """Find the best prompt, print the cost, and compare the result with the truth."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--budget", type=float, default=10.0, help="budget in dollars")
+    parser.add_argument("--budget", type=float, default=10.0, help="budget in dollars (default: %(default)s)")
     options = parser.parse_args()
 
     bandit, bill = find_best(options.budget, seed=1)

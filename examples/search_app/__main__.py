@@ -67,14 +67,14 @@ def use(application: Application, need: Need) -> None:
     application.clicked(duel, [shown[place] for place in places])
 
 
-def success(application: Application, everybody: list[Need]) -> dict[str, float]:
+def mean_reciprocal_ranks(application: Application, everybody: list[Need]) -> dict[str, float]:
     """Compute the true mean reciprocal rank of the sought passage for each ranker, 0 if it is not in the list."""
-    rates = {}
+    means = {}
     for name in BY_NAME:
         lists = [(application.search(need.query, name), need.passage) for need in everybody]
         places = [found.index(sought) + 1 if sought in found else np.inf for found, sought in lists]
-        rates[name] = float(np.mean(1 / np.array(places)))
-    return rates
+        means[name] = float(np.mean(1 / np.array(places)))
+    return means
 
 
 def play(application: Application, tournament: rd.Tournament, everybody: list[Need], searches: int) -> None:
@@ -95,8 +95,13 @@ def play(application: Application, tournament: rd.Tournament, everybody: list[Ne
 def main() -> None:
     """Search until the best ranker is found, and compare it with the truth."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--searches", type=int, default=50_000, help="maximum number of searches, in steps of 1,000")
-    parser.add_argument("--storage", help="storage, such as sqlite:///duels.db; default: a temporary file")
+    parser.add_argument(
+        "--searches",
+        type=int,
+        default=50_000,
+        help="maximum number of searches, in steps of 1,000 (default: %(default)s)",
+    )
+    parser.add_argument("--storage", help="storage, such as sqlite:///duels.db (default: a temporary file)")
     parser.add_argument("--service", help="URL of a rankduel service to use instead, such as http://127.0.0.1:8080")
     options = parser.parse_args()
 
@@ -123,12 +128,12 @@ def main() -> None:
         tournament.close()
 
     print(decision)
-    rates = success(application, everybody)
-    best = max(rates, key=rates.__getitem__)
-    print(f"In truth, {decision.champion} has a success rate of {rates[decision.champion]:.3f}.")
-    print(f"The best of all is {best} with {rates[best]:.3f}, the mean {np.mean(list(rates.values())):.3f}.")
+    truth = mean_reciprocal_ranks(application, everybody)
+    best = max(truth, key=truth.__getitem__)
+    print(f"In truth, {decision.champion} has a mean reciprocal rank of {truth[decision.champion]:.3f}.")
+    print(f"The best of all is {best} with {truth[best]:.3f}. The average is {np.mean(list(truth.values())):.3f}.")
     if decision.champion == best:
-        print("The tournament was right.")
+        print("The champion is the best ranker.")
     else:
         print(f"The best ranker {'is still left' if best in decision.left else 'was eliminated: a wrong decision'}.")
 
