@@ -83,7 +83,7 @@ class GuardedProtocol(HttpToolsProtocol):
         super().on_headers_complete()
         self._keep_alive = self.cycle.keep_alive and not self.parser.should_upgrade()
         self.cycle.keep_alive = False
-        self.cycle.send = _Sender(self.cycle)  # type: ignore[method-assign]
+        self.cycle.send = _Sender(self.cycle)  # type: ignore[assignment,method-assign]
         if len(self.pipeline) > _MAX_PIPELINED_REQUESTS:
             self._close()
 
