@@ -1,4 +1,7 @@
-"""A browser for all tests of a process. Without Chromium, these tests are skipped."""
+"""A browser for the tests of a module. Without Chromium, these tests are skipped.
+
+While Playwright runs, its event loop occupies the main thread: tests of other modules could not run theirs.
+"""
 
 from collections.abc import Iterator
 
@@ -8,7 +11,7 @@ from playwright.sync_api import Browser, sync_playwright
 from dashboard.browsers import FLAGS, PROGRAM
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     if PROGRAM is None:
         pytest.skip("no Chromium: Debian has it, apt-get install chromium")
