@@ -1,6 +1,7 @@
 """Examples that are the same in every run; the real data and a database server, where they are at hand."""
 
 import os
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -23,6 +24,12 @@ SLOW_FOLDERS = {
     "property", "statistical",
 }  # fmt: skip
 SLOW_FIXTURES = {"browser", "kernel", "postgres"}  # start a browser or a database server, or compile
+
+
+def pytest_configure() -> None:
+    """Let Ctrl-C reach the processes that tests start, even if a background job ignores it."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -135,7 +135,7 @@ def test_failing_maintenance_is_seen_everywhere(url: str) -> None:
         assert "check guardrails" in client.get("/v1/tournaments/search/health").body["maintenance"]
         light = client.get("/v1/tournaments/search/overview").body["light"]
         assert light["state"] == "bad"
-        assert "Maintenance fails" in light["reasons"][0]
+        assert "Maintenance failed" in light["reasons"][0]
         assert client.get("/readyz").raw == b"degraded: maintenance fails in 1 tournaments\n"
         assert b'rankduel_maintenance_failing{tournament="search"} 1' in client.get("/metrics").raw
         assert client.post("/v1/tournaments/search/ask", {}).body["serve"] == "duel"

@@ -62,10 +62,10 @@ def loaded(text: Path, path: Path, model: str) -> str | None:
 @pytest.mark.parametrize(
     ("library", "change", "message"),
     [
-        ("lightgbm", (r"\nleft_child=\S+", "\nleft_child=2147483647"), "a damaged model: .* ended with -6"),
-        ("lightgbm", (r"\nnum_leaves=\d+", "\nnum_leaves=-5"), "a damaged model: .* ended with -6"),
-        ("xgboost", (r'"left_children":\[\d+', '"left_children":[2147483647'), "a damaged model: .* ended with -11"),
-        ("xgboost", (r'"num_feature":"\d+"', '"num_feature":"2147483647"'), "a model of 2147483647 features"),
+        ("lightgbm", (r"\nleft_child=\S+", "\nleft_child=2147483647"), "damaged model: .* ended with exit code -6"),
+        ("lightgbm", (r"\nnum_leaves=\d+", "\nnum_leaves=-5"), "damaged model: .* ended with exit code -6"),
+        ("xgboost", (r'"left_children":\[\d+', '"left_children":[2147483647'), "damaged model: .* ended with .* -11"),
+        ("xgboost", (r'"num_feature":"\d+"', '"num_feature":"2147483647"'), "the model has 2147483647 features"),
     ],
 )
 @pytest.mark.skipif(sys.platform != "linux", reason="signals and versions differ elsewhere")
@@ -99,7 +99,7 @@ def test_a_model_that_keeps_a_process_busy_is_given_up(
     wrong = loaded(text, tmp_path / "endless.txt", trained["lightgbm"])
     assert wrong is not None
     assert "endless.txt" in wrong
-    assert "did not answer in 0.5 seconds" in wrong
+    assert "did not answer within 0.5 s" in wrong
 
 
 def test_the_libraries_are_not_loaded_here(text: Path, tmp_path: Path, trained: dict[str, str]) -> None:

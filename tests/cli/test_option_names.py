@@ -64,7 +64,7 @@ def test_delta_of_a_bandit_that_is_named(tmp_path: Path, capsys: pytest.CaptureF
     ("arguments", "message"),
     [
         (["plan", "--rankers", "9999"], "--rankers must be a whole number from 2 to 5000, got 9999"),
-        (["plan", "--rankers", "9999"], "as in --problem 'utilities(n_arms=100_000)'"),
+        (["plan", "--rankers", "9999"], "pass --problem 'utilities(n_arms=100_000)'"),
         (["plan", "--rankers", "9", "--problem", "cycle2"], "got --rankers 9"),
         (["plan", "--rankers", "9", "--deadline", "0"], "--deadline must be "),
         (["simulate", "cycle2", "--horizon", "1e16"], "--horizon must be "),

@@ -232,7 +232,7 @@ def test_pages_of_many_need_users() -> None:
     with pytest.raises(TypeError, match="MultiUCB plays many arms per duel and needs a SearchWorld"):
         rd.simulate(rd.MultiUCB(20), rd.problems.cycle2(), horizon=10)
     redraw = SearchWorld(COLLECTION, ties="redraw")
-    with pytest.raises(ValueError, match="ties must be file or consistent for multileaving, got redraw"):
+    with pytest.raises(ValueError, match="ties must be 'file' or 'consistent' for multileaving, got 'redraw'"):
         rd.simulate(rd.MultiUCB(12), redraw, horizon=10)
 
 

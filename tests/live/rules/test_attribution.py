@@ -74,7 +74,7 @@ def test_numbers_as_documents_are_found_by_their_digits() -> None:
 
 
 def test_a_page_of_another_method_is_refused() -> None:
-    with pytest.raises(ValueError, match="made by 'team_draft'"):
+    with pytest.raises(ValueError, match="a list of method 'team_draft' cannot be credited"):
         Attribution().resolve(PAGE, [signal("a1")], seed=1, method=interleaving_from("balanced"), issued=0.0)
 
 

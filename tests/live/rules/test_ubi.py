@@ -342,7 +342,7 @@ def test_an_impression_without_a_page_and_another_action_with_one_are_signals() 
         ({"method": "optimized", "documents": ["a"], "credits": [None]}, "credits of shown: a credit must be a number"),
         (
             {"method": "balanced", "documents": ["a"], "places": [[1]]},
-            "places of shown: the places of a",
+            "places of shown: places must be a pair",
         ),
         (
             {"method": "balanced", "documents": ["a"], "places": [[0, -1]]},
