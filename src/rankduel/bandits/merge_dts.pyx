@@ -1,4 +1,7 @@
-"""MergeDTS: Merge Double Thompson Sampling (Li et al. 2020)."""
+"""MergeDTS: Merge Double Thompson Sampling (Li et al. 2020).
+
+This file chooses duels. `Merging` (families/merging.pyx) eliminates arms and merges batches.
+"""
 
 cimport cython
 from libc.stdint cimport int16_t, uint8_t, uint64_t

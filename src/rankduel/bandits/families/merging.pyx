@@ -1,4 +1,7 @@
-"""`Merging`: batches, elimination and merging (Algorithm 1 of MergeDTS without the sampling), shared with MergeRUCB."""
+"""`Merging`: batches, elimination and merging (Algorithm 1 of MergeDTS without the sampling), shared with MergeRUCB.
+
+`learn` decides when an arm is eliminated. With `Certified`, `record_bets` (kernels/certificate.pxd) decides.
+"""
 
 import numpy as np
 

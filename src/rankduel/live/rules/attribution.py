@@ -1,8 +1,8 @@
 """Attribution: turn signals and clicks into the outcome of a duel.
 
-Signals after the window of a duel do not count. Two other rules refuse what comes late: `duels.apply_outcome` (an
-outcome, or clicks, after the duel has expired) and `TournamentTransaction` in `storage/transaction.py` (a signal of a
-duel that is over).
+Signals after the window of a duel do not count (`Attribution.judge`). Two other rules refuse what comes late:
+`apply_outcome` in duels.py (an outcome, or clicks, after the duel has expired) and `TournamentTransaction._signal` in
+live/storage/transaction.py (a signal of a duel that is over).
 """
 
 import math

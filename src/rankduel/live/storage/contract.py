@@ -1,4 +1,10 @@
-"""The storage contract: the entries to write, the methods of a storage, and how to open one by its address."""
+"""The storage contract: the entries to write, the methods of a storage, and how to open one by its address.
+
+To add a backend, implement `Database` (schema.py) and its `Statements` (shared_statements.py) in a subclass of
+`SqlStorage` (sql.py), and open it in `storage_at`. Then change the code that knows only SQLite and PostgreSQL:
+`is_postgres` in live/admin/sqlite_files.py and its callers, `MIGRATIONS` in live/admin/migrate.py, cli/doctor.py, and
+`serve` in service/server.py. Add the backend to tests/live/storage/test_contract.py.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -256,9 +262,6 @@ class Storage(Protocol):
 
 def storage_at(url: str, *, own: bool = True) -> Storage:
     """Open the storage at an address, and create it if needed. Without `own`, only for reading and for API keys.
-
-    To add a backend, implement `Database` (schema.py) and its `Statements` (shared_statements.py) in a subclass of
-    `SqlStorage` (sql.py), and open it here. Backup, `verify`, `upgrade`, `doctor` and `serve` know the backends, too.
 
     >>> storage_at("duels.db")
     Traceback (most recent call last):

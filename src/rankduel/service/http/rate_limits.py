@@ -1,6 +1,7 @@
 """Rate limits: requests per second of each key or address, and invalid keys per second of each address.
 
-`ServiceSettings` has the numbers. `Endpoint` counts each request with a key, the routes for events count each event.
+`ServiceSettings` (service/settings.py) has the numbers, and `make_app` (service/app.py) passes them on. `Endpoint`
+(endpoint.py) counts requests and invalid keys, `ingest` (service/routes/traffic.py) counts each event.
 """
 
 from collections import OrderedDict
