@@ -1,8 +1,8 @@
 """Prometheus metrics of the server and of each tournament, in the text format of `/metrics`.
 
 To add a metric of the server: a field of `Metrics`, its lines in `server_metrics`, and the code that counts it
-(routes/traffic.py, http/gateway.py). To add a metric of each tournament: only its lines in `tournament_metrics`. List the
-metric in docs/service.md, section Monitoring.
+(routes/traffic.py, http/gateway.py). To add a metric of each tournament: only its lines in `tournament_metrics`. List
+the metric in docs/service.md, section Monitoring.
 """
 
 from bisect import bisect_left
