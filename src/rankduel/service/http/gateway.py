@@ -11,6 +11,7 @@ from time import perf_counter
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from rankduel.service.http.body_limits import ClientDisconnected, drain_body
+from rankduel.service.http.deadlines import Deadlines
 from rankduel.service.http.hosts import Hosts
 from rankduel.service.http.responses import send_problem
 from rankduel.service.problems import CLOSE_CONNECTION, Problem, problem_of
@@ -29,7 +30,7 @@ class Gateway:
     def __init__(self, service: Service, app: ASGIApp) -> None:
         self.service, self.app = service, app
         self._hosts = Hosts(service.settings.allowed_hosts)
-        self._deadline_seconds = service.settings.deadline
+        self._deadlines = Deadlines(service.settings.deadline)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -39,24 +40,29 @@ class Gateway:
             return
         started, metrics = perf_counter(), self.service.metrics
         metrics.in_flight += 1
+        deadlines = scope["deadlines"] = self._deadlines
+        task = deadlines.start()
         try:
             try:
-                async with asyncio.timeout(self._deadline_seconds) as scope["deadline"]:
-                    scope["headers_by_name"] = headers = _headers_by_name(scope["headers"])
-                    self._hosts.check(headers.get(b"host", b""))
-                    scope["path"] = scope["raw_path"].decode("ascii")  # percent-encoded: a name may contain a slash
-                    await self.app(scope, receive, send)
+                scope["headers_by_name"] = headers = _headers_by_name(scope["headers"])
+                self._hosts.check(headers.get(b"host", b""))
+                scope["path"] = scope["raw_path"].decode("ascii")  # percent-encoded: a name may contain a slash
+                await self.app(scope, receive, send)
             except ClientDisconnected:
                 return
-            except TimeoutError:
-                detail = f"no response within {self._deadline_seconds:g} s; try again later"
+            except asyncio.CancelledError:
+                if not deadlines.passed(task):
+                    raise
+                detail = f"no response within {deadlines.seconds:g} s; try again later"
                 await send_problem(scope, send, Problem("deadline", detail, headers=CLOSE_CONNECTION))
             except Exception as error:
+                deadlines.end(task)
                 problem = problem_of(error)
                 if problem.headers is not CLOSE_CONNECTION and "status" not in scope:
                     await drain_body(scope, receive, self.service.settings.largest_body)
                 await send_problem(scope, send, problem)
         finally:
+            deadlines.end(task)
             metrics.in_flight -= 1
             self._count(scope, perf_counter() - started)
 

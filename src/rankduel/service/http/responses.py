@@ -61,7 +61,7 @@ async def send_response(scope: Scope, send: Send, response: Response, more: Head
 
 async def send_stream(scope: Scope, receive: Receive, send: Send, response: StreamingResponse) -> None:
     """Send a stream without a deadline. `GuardedProtocol` sets `scope["stop"]` when the server stops."""
-    scope["deadline"].reschedule(None)
+    scope["deadlines"].end(asyncio.current_task())
     scope["status"] = 200
     stop = scope["stop"] = asyncio.Event()
     disconnect = asyncio.create_task(_stop_on_disconnect(receive, stop))
