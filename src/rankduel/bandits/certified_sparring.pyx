@@ -12,7 +12,7 @@ from rankduel.bandits.elimination import Certified
 from rankduel.bandits.kernels.active_arms cimport ActiveArms
 from rankduel.bandits.kernels.certificate cimport RETIRED, CountingCertificate, even, prefetch_arms, record_bets
 from rankduel.bandits.kernels.pair_table cimport count_win, find, meeting_t, prefetch_meeting, wins
-from rankduel.bandits.kernels.ratings cimport Ratings, odds, predict, rating_t, update_nemesis, update_ratings
+from rankduel.bandits.kernels.ratings cimport Ratings, harm, odds, predict, rating_t, update_nemesis, update_ratings
 from rankduel.bandits.kernels.sample_trees cimport best, best_but, larger, prefetch, prefetch_slot, put, smaller
 from rankduel.bandits.parameters import number, whole
 from rankduel.bandits.snapshot_checks import Values
@@ -26,11 +26,6 @@ cdef enum:
 
 cdef double SAMPLED_DEVIATIONS = 0.25  # standard deviations of noise in the comparison of opponents
 cdef double BASE_HARM = 0.01  # harm of every duel, in addition to the estimated harm of the two arms
-
-
-cdef inline double harm(double odds) noexcept nogil:
-    """How much worse than the champion an arm is, given its odds against the champion: 1/2 - p, at least 0."""
-    return larger(0, 1 / (1 + odds) - 0.5)
 
 
 @cython.final

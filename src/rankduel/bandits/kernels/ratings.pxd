@@ -32,6 +32,12 @@ cdef inline double predict(Ratings ratings, int i, int j) noexcept nogil:
     return 1 / (1 + odds(ratings, j, i))
 
 
+cdef inline double harm(double odds) noexcept nogil:
+    """How much worse than the champion an arm is, given its odds against the champion: 1/2 - p, at least 0."""
+    cdef double behind = 1 / (1 + odds) - 0.5
+    return behind if behind > 0 else 0
+
+
 cdef inline void update_ratings(Ratings ratings, int winner, int loser, double expected) noexcept nogil:
     """One step of an extended Kalman filter for the logistic model."""
     cdef rating_t *x = &ratings.arms[winner]
