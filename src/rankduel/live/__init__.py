@@ -2,6 +2,7 @@
 
 from rankduel.live.history import view_at
 from rankduel.live.local_tournament import LocalTournament
+from rankduel.live.page_views import PageView, PageViews
 from rankduel.live.results import Counts, Departure, Health, LiveDecision, LiveDuel, Meeting, Receipt, Standing
 from rankduel.live.rules.attribution import Attribution, Judgement
 from rankduel.live.rules.duels import DuelRow, Status
@@ -29,6 +30,8 @@ __all__ = [
     "LiveDuel",
     "LocalTournament",
     "Meeting",
+    "PageView",
+    "PageViews",
     "Receipt",
     "Shown",
     "Signal",
