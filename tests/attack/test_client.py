@@ -1,6 +1,7 @@
 """A hostile or broken service: `Client` serves the baseline, raises nothing, and stays small."""
 
 import json
+import logging
 import math
 import socket
 import time
@@ -10,11 +11,13 @@ from typing import Any, cast
 
 import pytest
 from hypothesis import example, given
+from hypothesis import strategies as st
 
 from attack.hostile_answers import HUGE, VALUES, damage, damaged, json_text, responses
 from client import servers
 from client.servers import DUEL, Behaviour, Server, serving, well
 from rankduel.client import Client, Counters, outbox, transport
+from rankduel.client.problems import KINDS, ProblemLog
 from rankduel.client.transport import Transport
 from rankduel.client.wire import duel_from
 from rankduel.interleaving import TeamDraftInterleaving
@@ -24,6 +27,7 @@ from rankduel.types import Outcome
 
 PAGE = TeamDraftInterleaving().interleave(["a", "b", "c"], ["c", "d"], k=3, seed=1)
 CLICK = Signal("q-1", "click", "d4", 2, 1_800_000_000.0, None, "e-1")
+KEY = "rd_5f1c0a9b2d3e_a-Secret_of_43_characters"
 REASONS = ("deadline", "unreachable", "refused", "resting")
 
 
@@ -279,7 +283,9 @@ def test_room_in_the_queue_comes_back(server: Server) -> None:
             assert client.tell("1-1", clicks=["x" * 210_000], shown=PAGE)
             assert not client.tell("1-1", clicks=["x" * 210_000], shown=PAGE)
             assert client.flush(60)
-        assert client.counters == Counters(queued=6, dropped=3, sent=4, accepted=4, rejected=2)
+        assert client.counters == Counters(
+            queued=6, dropped=3, sent=4, accepted=4, rejected=2, problems={"queue-full": 3, "refused": 2}
+        )
 
 
 def test_the_queue_is_bounded_in_bytes_by_default() -> None:
@@ -307,3 +313,72 @@ def test_more_receipts_than_tells_do_not_count(server: Server, status: str) -> N
         counters = client.counters
         assert (counters.sent + counters.rejected, counters.accepted + counters.conflict + counters.rejected) == (1, 1)
         assert counters.sent >= 0
+
+
+# `Client`: what is logged
+
+
+@given(bodies=st.lists(VALUES | st.dictionaries(st.sampled_from(["type", "title", "detail"]), VALUES), max_size=30))
+def test_a_service_cannot_flood_the_log(server: Server, bodies: list[Any]) -> None:
+    """Whatever problems it invents: a known kind is logged once, in one short line; an invented one is none."""
+    names = [*KINDS, "invented-1", "invented-2", "x" * 10_000, "\n", "../wrong-key"]
+    said: list[logging.LogRecord] = []
+    handler = logging.Handler()
+    handler.emit = said.append  # type: ignore[method-assign]
+    log = logging.getLogger("rankduel")
+    log.addHandler(handler)
+    try:
+        with asking(server.url, key=KEY) as client:
+            for number, body in enumerate([*bodies, *bodies]):
+                detail = f"{KEY}\n\x1b[2J{'z' * 5000} {KEY}"
+                problem = {"type": f"/problems/{names[number % len(names)]}", "title": detail, "detail": detail}
+                value = {**problem, **body} if isinstance(body, dict) else problem if number % 2 else body
+                try:
+                    server.behaves = servers.told(value)
+                    json.dumps(value)
+                    status = (401, 404, 422, 503, 500, 429)[number % 6]
+                    server.behaves = lambda s, c, line, b, v=value, n=status: servers.answer(c, v, n)
+                except (TypeError, ValueError):
+                    continue
+                client.ask()
+            counters = client.counters
+    finally:
+        log.removeHandler(handler)
+    assert len(said) <= len(KINDS)
+    assert set(counters.problems) <= set(KINDS)
+    for record in said:
+        text = record.getMessage()
+        assert KEY not in text
+        assert "rd_" not in text
+        assert text.isprintable()
+        assert len(text) < 2_500
+    problem = client.last_problem
+    assert problem is None or KEY not in repr(problem)
+
+
+def test_a_key_that_a_service_sends_back_is_not_logged(server: Server, caplog: pytest.LogCaptureFixture) -> None:
+    """A proxy that shows the headers of a request in its errors; also a key of any other client."""
+    detail = f"forbidden: Authorization: Bearer {KEY}, or rd_0123456789ab_anotherSecret-of_somebody"
+    body = {"type": "/problems/wrong-scope", "detail": detail, "title": KEY}
+    server.behaves = lambda server, connection, line, sent: servers.answer(connection, body, 403)
+    with asking(server.url, key=KEY) as client:
+        client.ask()
+        client.tell("1-1", Outcome.FIRST)
+        assert client.flush(60)
+        assert client.last_problem is not None
+        logged = caplog.text + repr(client.last_problem)
+        assert "Secret" not in logged
+        assert "somebody" not in logged
+        assert "forbidden: Authorization: Bearer ***, or ***" in caplog.text
+
+
+def test_an_hour_of_problems_is_a_few_lines(caplog: pytest.LogCaptureFixture) -> None:
+    """Asks that fail and work in turns, a thousand a second: a warning and an end for each kind, not for each ask."""
+    log = ProblemLog("http://host", "search", None)
+    lines = 0
+    for number in range(200_000):
+        kind = list(KINDS)[number % len(KINDS)]
+        now = number * 3599 / 200_000
+        lines += log.failed("ask", kind, "z" * 10_000, now) is not None
+        lines += len(log.succeeded("ask", now))
+    assert lines <= 2 * len(KINDS)

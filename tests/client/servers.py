@@ -98,9 +98,11 @@ def answer(connection: socket.socket, value: Any, status: int = 200, headers: st
 
 
 def well(server: Server, connection: socket.socket, line: str, body: bytes) -> None:
-    """As the service: a duel for an ask, a receipt for each tell."""
+    """As the service: a duel for an ask, a receipt for each tell, a status for each page and event."""
     if line.endswith("/tell"):
         answer(connection, {"receipts": [{"status": "accepted", "outcome": "first"} for _ in json.loads(body)]})
+    elif line.endswith("/show") or "/v1/events" in line:
+        answer(connection, {"statuses": ["accepted" for _ in json.loads(body)], "errors": []})
     else:
         answer(connection, DUEL)
 

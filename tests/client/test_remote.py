@@ -4,7 +4,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from time import time
+from time import monotonic, sleep, time
 from typing import Any
 
 import pytest
@@ -224,6 +224,39 @@ def test_a_restart_of_the_service(tmp_path: Path, end: signal.Signals) -> None:
     with rd.Tournament.open("search", storage=url) as t:
         assert t.counts.resolved == 50
     assert {finding.level for finding in verify(url)} == {"ok"}
+
+
+@pytest.mark.slow
+def test_asks_and_tells_come_back_by_themselves(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """After `kill -9` and an outage: probes do not slow down meanwhile (how soon is in test_breaker.py)."""
+    url = f"sqlite:///{tmp_path}/duels.db"
+    with caplog.at_level("INFO", logger="rankduel"):
+        with running(url, end=signal.SIGKILL) as first:
+            rd.Tournament.create("search", storage=first, rankers=RANKERS).close()
+            port = first.rpartition(":")[2]
+            client = Client(first, "search", baseline="bm25", deadline=1)
+            duel = client.ask("q")
+            assert duel.serve == "duel"
+        client.tell(duel, rd.Outcome.FIRST)
+        ended = monotonic() + 3
+        while monotonic() < ended:
+            assert client.ask().serve == "baseline"
+            sleep(0.002)
+        assert client.ask().why in ("resting", "unreachable")
+        probes = client.counters.failed
+        with running(url, "--port", port):
+            due = monotonic() + 30
+            while client.ask().serve != "duel":
+                assert monotonic() < due
+                sleep(0.002)
+            assert client.counters.failed - probes < 40
+            assert client.flush(30)
+            assert client.counters.accepted == 1
+            assert client.last_problem is not None
+            assert client.last_problem.over
+        client.close()
+    ends = [record.getMessage() for record in caplog.records if record.levelname == "INFO"]
+    assert sorted(end.partition(" ")[0] for end in ends if "works again" in end) == ["ask", "tell"]
 
 
 def test_statuses_are_those_of_live() -> None:

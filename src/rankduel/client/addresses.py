@@ -49,6 +49,11 @@ class Addresses:
             with self._lock:
                 self._known.sort(key=lambda address: address != (family, sockaddr))
 
+    def failed(self) -> None:
+        """No known address accepts connections: look up the host again soon, because it may have moved."""
+        with self._lock:
+            self._due = min(self._due, monotonic() + _RETRY_SECONDS)
+
     def _begin(self) -> None:
         if self._literal:
             self._resolve()
@@ -65,7 +70,7 @@ class Addresses:
                 if (family, sockaddr) not in addresses:
                     addresses.append((int(family), sockaddr))
         except (OSError, UnicodeError) as error:  # UnicodeError: an invalid host name
-            failure = error if isinstance(error, OSError) else OSError(str(error))
+            failure = error if isinstance(error, OSError) else socket.gaierror(str(error))
         with self._lock:
             self._resolving = False
             self._failure = failure

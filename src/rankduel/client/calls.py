@@ -5,7 +5,8 @@ from typing import Any
 
 from rankduel.client.answers import words
 from rankduel.client.client import key_of
-from rankduel.client.transport import Answer, Failure, Transport
+from rankduel.client.response import Answer, Failure
+from rankduel.client.transport import Transport
 from rankduel.client.wire import encoded
 from rankduel.errors import StorageError, TournamentExists, UnknownDuel, UnknownTournament
 from rankduel.live.rules.validation import brief

@@ -1,7 +1,7 @@
 """Counters of a client: asks and sent items, by result. Dropped items are counted too."""
 
 import threading
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 __all__ = ["Counters", "Tally"]
 
@@ -34,6 +34,8 @@ class Counters:
     unknown: int = 0
     limit: int = 0  # signals that the service dropped, because their duel had the maximum number of signals
 
+    problems: dict[str, int] = field(default_factory=dict)  # by kind: failed calls, and items that were dropped
+
 
 class Tally:
     """Thread-safe counters.
@@ -54,7 +56,7 @@ class Tally:
             for name, by in counts.items():
                 setattr(self._counters, name, getattr(self._counters, name) + by)
 
-    def read(self) -> Counters:
-        """Return a copy of the counters."""
+    def read(self, problems: dict[str, int] | None = None) -> Counters:
+        """Return a copy of the counters, with these counts of problems."""
         with self._lock:
-            return replace(self._counters)
+            return replace(self._counters, problems=problems or {})

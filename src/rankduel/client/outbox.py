@@ -5,9 +5,14 @@ import threading
 from collections import Counter, deque
 from dataclasses import dataclass
 from time import monotonic
+from typing import Any
 
 from rankduel.client.counters import Tally
-from rankduel.client.transport import Answer, Failure, Transport
+from rankduel.client.problems import problem_in
+from rankduel.client.reporter import Reporter
+from rankduel.client.response import Answer, Failure
+from rankduel.client.transport import Transport
+from rankduel.live.rules.validation import brief
 
 __all__ = ["Outbox", "Route"]
 
@@ -15,6 +20,7 @@ _LINGER_SECONDS = 0.05  # how long an item waits for others to share its batch
 _IDLE_CHECK_SECONDS = 10.0  # how often the idle thread checks whether its client still exists
 _CALL_TIMEOUT_SECONDS = 10.0  # then the request is retried
 _FIRST_PAUSE_SECONDS, _MAX_PAUSE_SECONDS = 0.1, 30.0  # between attempts
+_MAX_RECONNECT_SECONDS = 1.0  # between attempts to connect: they cost a service nothing, so they do not slow down
 _MAX_BATCH_BYTES = 500_000  # half of the limit of a service
 _MAX_FAILED_ATTEMPTS = 3  # responses with status 500 to a batch, before it is split
 _RETRY_STATUSES = (408, 425, 429)  # retry later
@@ -29,12 +35,14 @@ _STATUSES = {
     "limit": "limit",
     "invalid": "rejected",
 }
+_PROBLEMS = {"conflict": "conflict", "late": "late", "unknown": "unknown-duel"}  # of tells and pages, by status
 
 
 @dataclass(frozen=True)
 class Route:
-    """Where and how to send one kind of item: path, batch size, and the format of a batch and its response."""
+    """Where and how to send one kind of item: call, path, batch size, and the format of a batch and its response."""
 
+    call: str  # tell, show or observe
     path: str
     max_items: int
     before: bytes = b""
@@ -55,8 +63,9 @@ class Outbox:
     bytes.
     """
 
-    def __init__(self, transport: Transport, tally: Tally, max_items: int, max_bytes: int) -> None:
-        self._transport, self._max_items, self._max_bytes = transport, max_items, max_bytes
+    def __init__(self, transport: Transport, tally: Tally, reporter: Reporter, max_items: int, max_bytes: int) -> None:
+        self._transport, self._reporter = transport, reporter
+        self._max_items, self._max_bytes = max_items, max_bytes
         self.forked(tally)
 
     def forked(self, tally: Tally) -> None:
@@ -65,9 +74,11 @@ class Outbox:
         self._queues: dict[Route, deque[bytes]] = {}  # the route that has waited longest comes first
         self._waiting = 0  # items in the queues
         self._taken = 0  # items that the thread is sending
+        self._sending: Route | None = None  # their route
         self._bytes = 0  # waiting and taken items together
         self._waited_for = 0  # how many callers wait in `flush`
         self._end: float | None = None  # the deadline for sending, once closing has begun
+        self._closed = False
         self._thread: threading.Thread | None = None
         self._changed = threading.Condition()
 
@@ -78,18 +89,19 @@ class Outbox:
         """Add an item that is JSON. Return False if it was dropped."""
         with self._changed:
             full = len(self) >= self._max_items or self._bytes + len(text) > self._max_bytes
-            if full or self._end is not None:
-                self._tally.add(dropped=1)
-                return False
-            self._queues.setdefault(route, deque()).append(text)
-            self._waiting += 1
-            self._bytes += len(text)
-            self._tally.add(queued=1)
-            if self._thread is None or not self._thread.is_alive():
-                self._start()
-            elif self._waiting == 1:
-                self._changed.notify_all()
-        return True
+            if not full and not self._closed:
+                self._queues.setdefault(route, deque()).append(text)
+                self._waiting += 1
+                self._bytes += len(text)
+                self._tally.add(queued=1)
+                if self._thread is None or not self._thread.is_alive():
+                    self._start()
+                elif self._waiting == 1:
+                    self._changed.notify_all()
+                return True
+        self._tally.add(dropped=1)
+        self._reporter.failed(route.call, "closed" if self._closed else "queue-full")
+        return False
 
     def _start(self) -> None:
         thread = threading.Thread(target=self._run, name="rankduel outbox", daemon=True)
@@ -115,20 +127,32 @@ class Outbox:
     def close(self, timeout: float) -> None:
         """Accept no more items, send the queued ones for at most `timeout` seconds, then drop and count the rest."""
         with self._changed:
+            if self._closed and self._end == 0.0:  # closed before
+                return
+            self._closed = True
             if self._end is None:
                 self._end = monotonic() + timeout
             self._changed.notify_all()
         self.flush(timeout)
         with self._changed:
             self._end = 0.0
-            self._tally.add(dropped=self._waiting)
+            unsent = [(route, len(queue)) for route, queue in self._queues.items()]
+            dropped, taken = self._waiting, self._taken
             self._bytes -= sum(len(text) for queue in self._queues.values() for text in queue)
             self._queues.clear()
             self._waiting = 0
             self._changed.notify_all()
+        self._tally.add(dropped=dropped)
+        if taken and self._sending is not None:  # the thread counts them if it still can
+            unsent.append((self._sending, taken))
+        for route, items in unsent:
+            self._reporter.failed(route.call, "unsent", times=items)
 
     def abandon(self, timeout: float = 5.0) -> None:
-        """Stop after the client was garbage-collected: the thread sends for at most `timeout` seconds. Never blocks."""
+        """Stop after the client was garbage-collected: the thread sends for at most `timeout` seconds. Never blocks.
+
+        Page views that are closed meanwhile still add items.
+        """
         self._end = monotonic() + timeout
         if self._changed.acquire(blocking=False):  # the garbage collector may call this while the lock is held
             try:
@@ -176,7 +200,7 @@ class Outbox:
         if queue:
             self._queues[route] = queue
         self._waiting -= len(batch)
-        self._taken += len(batch)
+        self._taken, self._sending = len(batch), route
         return route, batch
 
     def _hurried(self) -> bool:
@@ -186,48 +210,66 @@ class Outbox:
         """Send a batch until it is accepted or rejected, or until the deadline of `close`."""
         pause, failures = _FIRST_PAUSE_SECONDS, 0
         while not self._over():
-            answer = self._attempt(route, batch)
-            status = 0 if answer is None else answer.status
+            result = self._attempt(route, batch)
+            status = 0 if isinstance(result, Failure) else result.status
             failures += status == 500
-            if 200 <= status < 300:
-                self._count(route, batch, answer)
+            if isinstance(result, Answer) and 200 <= status < 300:
+                self._reporter.succeeded(route.call)
+                self._count(route, batch, result.value)
                 return
             if status == _CONFLICT_STATUS and len(batch) == 1:
                 self._tally.add(sent=1, conflict=1)
+                self._reporter.failed(route.call, "conflict")
                 return
             if len(batch) > 1 and (status in _BAD_REQUEST_STATUSES or failures == _MAX_FAILED_ATTEMPTS):
                 middle = len(batch) // 2
                 self._deliver(route, batch[:middle])
                 self._deliver(route, batch[middle:])
                 return
+            kind, detail = (result.kind, str(result)) if isinstance(result, Failure) else problem_in(result)
             if failures == _MAX_FAILED_ATTEMPTS or (200 <= status < 500 and status not in _RETRY_STATUSES):
                 self._tally.add(rejected=len(batch))
+                self._reporter.failed(route.call, kind, detail, times=len(batch))
                 return
             self._tally.add(retries=1)
-            retry_after = 0.0 if answer is None else answer.retry_after or 0.0
+            self._reporter.failed(route.call, kind, detail)
+            retry_after = 0.0 if isinstance(result, Failure) else result.retry_after or 0.0
             self._pause(max(retry_after, pause * random.uniform(0.5, 1.0)))
-            pause = min(2 * pause, _MAX_PAUSE_SECONDS)
+            longest = _MAX_RECONNECT_SECONDS if kind in ("unreachable", "unknown-host") else _MAX_PAUSE_SECONDS
+            pause = min(2 * pause, longest)
         self._tally.add(dropped=len(batch))
+        if self._end:  # otherwise `close` has reported it
+            self._reporter.failed(route.call, "unsent", times=len(batch))
 
-    def _attempt(self, route: Route, batch: list[bytes]) -> Answer | None:
+    def _attempt(self, route: Route, batch: list[bytes]) -> Answer | Failure:
         now = monotonic()
         due = (
             now + _CALL_TIMEOUT_SECONDS if self._end is None else min(now + _CALL_TIMEOUT_SECONDS, max(self._end, now))
         )
         try:
             return self._transport.call("POST", route.path, route.body(batch), due=due)
-        except Failure:
-            return None
+        except Failure as failure:
+            return failure
 
-    def _count(self, route: Route, batch: list[bytes], answer: Answer | None) -> None:
-        value = None if answer is None else answer.value
+    def _count(self, route: Route, batch: list[bytes], value: Any) -> None:
+        """Count the statuses of the items of a batch, and report what went wrong with them."""
         results = value.get(route.results) if isinstance(value, dict) else None
-        counts: Counter[str] = Counter()
+        found: Counter[str] = Counter()
         for result in results[: len(batch)] if isinstance(results, list) else []:
             status = result.get("status") if isinstance(result, dict) else result
             if isinstance(status, str) and status in _STATUSES:
-                counts[_STATUSES[status]] += 1
-        self._tally.add(sent=len(batch) - counts["rejected"], **counts)
+                found[status] += 1
+        self._tally.add(
+            sent=len(batch) - found["invalid"], **{_STATUSES[status]: count for status, count in found.items()}
+        )
+        if found["invalid"]:
+            self._reporter.failed(route.call, "bad-value", _first_error(value), times=found["invalid"])
+        for status, kind in _PROBLEMS.items() if route.call != "observe" else ():
+            if found[status]:
+                self._reporter.failed(route.call, kind, times=found[status])
+        if missing := len(batch) - found.total():
+            detail = f"no valid status for {missing} of {len(batch)} items in {brief(value)}"
+            self._reporter.failed(route.call, "invalid-response", detail, times=missing)
 
     def _over(self) -> bool:
         return self._end is not None and monotonic() >= self._end
@@ -241,3 +283,9 @@ class Outbox:
                 self._changed.wait(left)
                 if self._hurried() and not hurried:
                     return
+
+
+def _first_error(value: Any) -> str:
+    """Return the first error text of a response to events."""
+    errors = value.get("errors") if isinstance(value, dict) else None
+    return errors[0] if isinstance(errors, list) and errors and isinstance(errors[0], str) else ""

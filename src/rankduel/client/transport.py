@@ -7,14 +7,14 @@ import select
 import socket
 import ssl
 import weakref
-from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 from urllib.parse import urlsplit
 
 from rankduel.client.addresses import Addresses
+from rankduel.client.response import Answer, Failure
 
-__all__ = ["Answer", "Failure", "Transport"]
+__all__ = ["Transport"]
 
 _MAX_IDLE_CONNECTIONS = 32
 _MAX_ANSWER_BYTES = 1 << 20  # longer responses are an error
@@ -22,23 +22,6 @@ _MAX_HEAD_BYTES = 8 << 10  # status and headers: 64 kB can take 0.1 s to parse, 
 _BUFFER_BYTES = 2048  # per read: enough for a duel; small, because the deadline is checked between reads
 _MAX_RETRY_AFTER_SECONDS = 60.0  # the longest pause that a server may ask for
 _CLOSED_WHILE_IDLE = (ConnectionError, http.client.RemoteDisconnected)
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """A response: status, decoded JSON body, and the seconds of its Retry-After header."""
-
-    status: int
-    value: Any
-    retry_after: float | None = None
-
-
-class Failure(Exception):  # noqa: N818 - internal: it never leaves this package
-    """No response, or an invalid one. `late` is True if the deadline passed."""
-
-    def __init__(self, reason: str, *, late: bool = False) -> None:
-        super().__init__(reason)
-        self.late = late
 
 
 class Transport:
@@ -92,9 +75,9 @@ class Transport:
                 except _CLOSED_WHILE_IDLE:
                     continue  # no response yet: the server closed the connection while it was idle
         except TimeoutError as error:
-            raise Failure("no response before the deadline", late=True) from error
+            raise Failure("no response before the deadline", "no-response") from error
         except Exception as error:
-            raise Failure(f"{type(error).__name__}: {error}") from error
+            raise Failure(f"{type(error).__name__}: {error}", _kind_of(error)) from error
 
     def close(self) -> None:
         """Close the idle connections."""
@@ -153,6 +136,7 @@ class Transport:
                 raise
             self._addresses.prefer(family, address)
             return _Connection(connection)
+        self._addresses.failed()
         raise failure
 
 
@@ -182,9 +166,8 @@ class _Connection:
             raise ValueError(f"the response has more than {largest} bytes")
         if response.length:
             raise ValueError(f"the response ended {response.length} bytes too early")
-        answer = Answer(
-            response.status, json.loads(text) if text else None, _pause(response.headers.get("Retry-After"))
-        )
+        retry_after = _pause(response.headers.get("Retry-After"))
+        answer = Answer(response.status, _decoded(text, response.status), retry_after)
         self.reusable = not response.will_close
         return answer
 
@@ -236,6 +219,24 @@ def _left(due: float) -> float:
     if left <= 0:
         raise TimeoutError
     return left
+
+
+def _decoded(text: bytes, status: int) -> Any:
+    """Decode a body. Errors may come from a proxy, without JSON: then the status says enough."""
+    if not text:
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        if status < 300:
+            raise
+        return None
+
+
+def _kind_of(error: Exception) -> str:
+    """Return the kind of problem of a request without a valid response."""
+    kinds = {socket.gaierror: "unknown-host", ssl.SSLError: "tls", OSError: "unreachable"}  # subclasses first
+    return next((kind for type, kind in kinds.items() if isinstance(error, type)), "invalid-response")
 
 
 def _pause(text: str | None) -> float | None:

@@ -15,9 +15,11 @@ from rankduel.live.rules.validation import brief, check_name, number
 from rankduel.types import Outcome
 
 __all__ = [
+    "MAX_ITEM_BYTES",
     "duel_from",
     "encoded",
     "event_of",
+    "item_text",
     "method_of",
     "name_of",
     "page_of",
@@ -27,6 +29,7 @@ __all__ = [
     "tell_of",
 ]
 
+MAX_ITEM_BYTES = 256 * 1024  # of a tell, a page or an event
 _MAX_TICKET_CHARACTERS = 2_000
 _SERVES = ("duel", "baseline", "winner")
 _encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
@@ -35,6 +38,14 @@ _encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 def encoded(body: object) -> bytes:
     """Encode a request body as JSON."""
     return _encode(body).encode()
+
+
+def item_text(item: object) -> bytes:
+    """Encode an item of a batch as JSON. Raise ValueError if it is too large."""
+    text = encoded(item)
+    if len(text) > MAX_ITEM_BYTES:
+        raise ValueError(f"an item must have at most {MAX_ITEM_BYTES} bytes as JSON, got {len(text)}")
+    return text
 
 
 def path_of(tournament: str, *more: str) -> str:
