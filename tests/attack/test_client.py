@@ -318,14 +318,22 @@ def test_more_receipts_than_tells_do_not_count(server: Server, status: str) -> N
 # `Client`: what is logged
 
 
+def answering(value: object, status: int) -> Behaviour:
+    """Always this JSON with this status."""
+    return lambda server, connection, line, body: servers.answer(connection, value, status)
+
+
 @given(bodies=st.lists(VALUES | st.dictionaries(st.sampled_from(["type", "title", "detail"]), VALUES), max_size=30))
 def test_a_service_cannot_flood_the_log(server: Server, bodies: list[Any]) -> None:
     """Whatever problems it invents: a known kind is logged once, in one short line; an invented one is none."""
     names = [*KINDS, "invented-1", "invented-2", "x" * 10_000, "\n", "../wrong-key"]
     said: list[logging.LogRecord] = []
-    handler = logging.Handler()
-    handler.emit = said.append  # type: ignore[method-assign]
-    log = logging.getLogger("rankduel")
+
+    class Listener(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            said.append(record)
+
+    handler, log = Listener(), logging.getLogger("rankduel")
     log.addHandler(handler)
     try:
         with asking(server.url, key=KEY) as client:
@@ -333,13 +341,7 @@ def test_a_service_cannot_flood_the_log(server: Server, bodies: list[Any]) -> No
                 detail = f"{KEY}\n\x1b[2J{'z' * 5000} {KEY}"
                 problem = {"type": f"/problems/{names[number % len(names)]}", "title": detail, "detail": detail}
                 value = {**problem, **body} if isinstance(body, dict) else problem if number % 2 else body
-                try:
-                    server.behaves = servers.told(value)
-                    json.dumps(value)
-                    status = (401, 404, 422, 503, 500, 429)[number % 6]
-                    server.behaves = lambda s, c, line, b, v=value, n=status: servers.answer(c, v, n)
-                except (TypeError, ValueError):
-                    continue
+                server.behaves = answering(value, (401, 404, 422, 503, 500, 429)[number % 6])
                 client.ask()
             counters = client.counters
     finally:
@@ -352,15 +354,14 @@ def test_a_service_cannot_flood_the_log(server: Server, bodies: list[Any]) -> No
         assert "rd_" not in text
         assert text.isprintable()
         assert len(text) < 2_500
-    problem = client.last_problem
-    assert problem is None or KEY not in repr(problem)
+    assert KEY not in repr(client.last_problem)
 
 
 def test_a_key_that_a_service_sends_back_is_not_logged(server: Server, caplog: pytest.LogCaptureFixture) -> None:
     """A proxy that shows the headers of a request in its errors; also a key of any other client."""
     detail = f"forbidden: Authorization: Bearer {KEY}, or rd_0123456789ab_anotherSecret-of_somebody"
     body = {"type": "/problems/wrong-scope", "detail": detail, "title": KEY}
-    server.behaves = lambda server, connection, line, sent: servers.answer(connection, body, 403)
+    server.behaves = answering(body, 403)
     with asking(server.url, key=KEY) as client:
         client.ask()
         client.tell("1-1", Outcome.FIRST)

@@ -88,12 +88,17 @@ def test_a_view_that_nobody_closes_is_told_after_its_timeout(service: Server) ->
 
 def test_a_client_that_nobody_has_tells(service: Server) -> None:
     """The thread of its views holds no reference to it."""
+
+    def threads() -> int:
+        return sum(thread.name == "rankduel page views" for thread in threading.enumerate())
+
+    before = threads()
     client = Client(service.url, "search")
     client.page_view("1-1", PAGE).click("a")
     del client
     gc.collect()
     until(lambda: [item["clicks"] for item in told(service)] == [["a"]])
-    until(lambda: not any(thread.name.startswith("rankduel page") for thread in threading.enumerate()))
+    until(lambda: threads() == before)
 
 
 def test_the_end_of_a_program_tells(service: Server) -> None:

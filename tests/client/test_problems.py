@@ -11,6 +11,7 @@ import rankduel as rd
 from client import servers
 from client.servers import DUEL, Behaviour, serving
 from client.service import running
+from fences import ROOT
 from rankduel.client import Client, outbox
 from rankduel.client.problems import KINDS, REPEAT_SECONDS, ProblemLog, problem_in
 from rankduel.client.response import Answer
@@ -54,9 +55,12 @@ def test_kinds_are_those_of_the_service() -> None:
     foreign = {"session-over", "unknown-ranker", "tournament-exists", "wrong-state"}  # of calls that it never makes
     for name, kind in PROBLEMS.items():
         assert name in foreign or KINDS[name].title == kind.title, name
-    for kind in KINDS.values():
-        assert kind.advice
-        assert not kind.advice.endswith(".")
+    assert all(advice and not advice.endswith(".") for _, advice, _ in KINDS.values())
+
+
+def test_the_page_has_the_kinds_of_the_client() -> None:
+    page = (ROOT / "docs" / "client.md").read_text()
+    assert [kind for kind in KINDS if kind not in PROBLEMS and f"`{kind}`" not in page] == []
 
 
 def test_a_kind_is_logged_at_once_and_then_every_hour_with_its_count() -> None:
@@ -305,7 +309,8 @@ def test_a_queue_that_is_full_and_a_client_that_is_closed(log: pytest.LogCapture
         assert [client.tell("1-1", rd.Outcome.FIRST) for _ in range(5)] == [True] * 2 + [False] * 3
         client.close(0.05)
         assert not client.tell("1-1", rd.Outcome.FIRST)
-        assert client.counters.problems == {"queue-full": 3, "unsent": 2, "closed": 1}
+        problems = client.counters.problems
+        assert (problems["queue-full"], problems["unsent"], problems["closed"]) == (3, 2, 1)
         assert len(warnings(log)) == 3
 
 

@@ -15,7 +15,7 @@ import pytest
 
 import rankduel as rd
 from rankduel.interleaving import Interleaved, TeamDraftInterleaving
-from rankduel.live import LiveDuel, PageViews
+from rankduel.live import Clicks, LiveDuel, PageViews, Receipt
 
 PAGE = TeamDraftInterleaving().interleave(["a", "b", "c"], ["c", "d"], k=4, seed=1)
 
@@ -23,8 +23,9 @@ PAGE = TeamDraftInterleaving().interleave(["a", "b", "c"], ["c", "d"], k=4, seed
 class Told(list[tuple[Any, list[Hashable]]]):
     """Remembers what it is told."""
 
-    def __call__(self, duel: LiveDuel | str, /, *, clicks: list[Hashable], shown: Interleaved) -> None:
-        self.append((duel, clicks))
+    def __call__(self, told: list[tuple[LiveDuel | str, Clicks]], /) -> list[Receipt]:
+        self += [(duel, list(clicks.clicks)) for duel, clicks in told]
+        return []
 
 
 @pytest.fixture
@@ -53,7 +54,7 @@ def test_all_clicks_are_one_outcome(t: rd.Tournament) -> None:
     teams = dict(zip(page.documents, page.credit_data, strict=True))
     firsts = [document for document, team in teams.items() if team == "first"]
     seconds = [document for document, team in teams.items() if team == "second"]
-    with PageViews(t.tell) as views:
+    with PageViews(t.tell_many) as views:
         for document in (firsts[0], seconds[0], seconds[1]):
             assert views.open(duel).click(document)
     (row,) = t.duels()
@@ -65,7 +66,7 @@ def test_all_clicks_are_one_outcome(t: rd.Tournament) -> None:
 def test_a_page_without_clicks_is_told_too(t: rd.Tournament) -> None:
     duel = t.ask("q-1")
     duel.interleave(["a", "b"], ["c", "d"], k=2)
-    PageViews(t.tell).open(duel).close()
+    PageViews(t.tell_many).open(duel).close()
     assert t.counts.no_signal == 1
 
 
@@ -93,6 +94,34 @@ def test_what_counts_as_a_click(told: Told) -> None:
     assert not view.click("b")
     assert not view.is_open
     assert told == [("1-1", [7, "b"])]
+
+
+def test_a_tell_that_does_not_count_is_logged(t: rd.Tournament, caplog: pytest.LogCaptureFixture) -> None:
+    duel = t.ask("q-1")
+    duel.interleave(["a", "b"], ["c", "d"], k=2)
+    t.tell(duel, rd.Outcome.TIE)
+    with PageViews(t.tell_many) as views:
+        assert duel.shown is not None
+        views.open(duel).click(duel.shown.documents[0])
+        views.open("9-99", PAGE)
+    assert t.health().conflicts == 1
+    assert views._problems == {"not-told": 2}
+    (record,) = caplog.records
+    assert record.getMessage() == "page views: not told (1 so far); the receipt is conflict"
+
+
+def test_many_views_that_are_due_are_few_tells() -> None:
+    """A tell in this process waits for the disk: a batch waits once."""
+    batches: list[int] = []
+
+    def tell(told: list[tuple[LiveDuel | str, Clicks]], /) -> list[Receipt]:
+        batches.append(len(told))
+        return []
+
+    with PageViews(tell) as views:
+        for number in range(1200):
+            views.open(f"1-{number}", PAGE)
+    assert batches == [500, 500, 200]
 
 
 def test_no_duel_no_tell(told: Told, t: rd.Tournament) -> None:
@@ -155,24 +184,40 @@ def test_views_are_bounded_in_bytes(told: Told) -> None:
     assert (len(views), len(told)) == (3, 7)
 
 
-def test_a_tell_that_fails_is_logged_and_costs_no_other(caplog: pytest.LogCaptureFixture) -> None:
-    names = []
+def test_a_bad_view_is_logged_and_costs_no_other(caplog: pytest.LogCaptureFixture) -> None:
+    names: list[object] = []
 
-    def tell(duel: LiveDuel | str, /, *, clicks: list[Hashable], shown: Interleaved) -> None:
-        names.append(duel)
-        if duel != "1-9":
-            raise rd.StorageError("the disk is full")
+    def tell(told: list[tuple[LiveDuel | str, Clicks]], /) -> list[Receipt]:
+        if "1-7" in dict(told):
+            raise ValueError("the page is invalid")
+        names.extend(dict(told))
+        return []
 
     views = PageViews(tell)
     for number in range(10):
         views.open(f"1-{number}", PAGE)
     views.close()
-    assert len(names) == 10
+    assert len(names) == 9
     (record,) = caplog.records
     assert record.levelno == logging.WARNING
-    assert "the disk is full" in record.getMessage()
+    assert record.getMessage() == "page views: not told (1 so far); the page is invalid"
+
+
+def test_a_storage_that_fails_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    batches = []
+
+    def tell(told: list[tuple[LiveDuel | str, Clicks]], /) -> list[Receipt]:
+        batches.append(len(told))
+        raise rd.StorageError("the disk is full")
+
+    views = PageViews(tell)
+    for number in range(10):
+        views.open(f"1-{number}", PAGE)
     with pytest.raises(rd.StorageError, match="the disk is full"):  # somebody is there to see it
-        PageViews(tell).open("1-1", PAGE).close()
+        views.open("1-0").close()
+    views.close()
+    assert batches == [1, 9]
+    assert [record.getMessage() for record in caplog.records] == ["page views: not told (9 so far); the disk is full"]
 
 
 @pytest.mark.parametrize(
@@ -181,9 +226,9 @@ def test_a_tell_that_fails_is_logged_and_costs_no_other(caplog: pytest.LogCaptur
         (lambda views: views.open("1-1"), ValueError, "no page given; call duel.interleave.. first, or pass shown="),
         (lambda views: views.open("1-1", ["a"]), TypeError, "a page must be what duel.interleave"),
         (lambda views: views.open(7, PAGE), TypeError, "duel must be what ask.. returned, its id or its ticket, got 7"),
-        (lambda views: PageViews(print, timeout=-1), ValueError, "timeout must be a number of at least 0"),
-        (lambda views: PageViews(print, max_views=0), ValueError, "max_views must be a whole number of at least 1"),
-        (lambda views: PageViews(print, max_bytes=0.5), ValueError, "max_bytes must be a whole number of at least 1"),
+        (lambda views: PageViews(Told(), timeout=-1), ValueError, "timeout must be a number of at least 0"),
+        (lambda views: PageViews(Told(), max_views=0), ValueError, "max_views must be a whole number of at least 1"),
+        (lambda views: PageViews(Told(), max_bytes=0), ValueError, "max_bytes must be a whole number of at least 1"),
     ],
 )
 def test_wrong_arguments(told: Told, call: Callable[[PageViews], object], error: type[Exception], message: str) -> None:
@@ -224,7 +269,7 @@ def test_the_end_of_a_program_tells(tmp_path: Path) -> None:
     code = f"""
 import rankduel as rd
 t = rd.Tournament.create("search", storage={url!r}, rankers=["x", "y"], seed=1)
-views = rd.live.PageViews(t.tell)
+views = rd.live.PageViews(t.tell_many)
 duel = t.ask("q")
 page = duel.interleave(["a"], ["b"], k=2)
 views.open(duel).click(page.documents[0])

@@ -10,6 +10,7 @@ __all__ = ["Breaker"]
 
 _BUCKET_SECONDS = 0.1
 _BUCKETS = 100  # the window: calls of the last 10 seconds
+_EMPTY = -_BUCKETS  # the newest bucket before the first call: all buckets are too old
 _RECENT_BUCKETS = 10  # the last second is judged, or as much of the window as it takes to see both minimums
 _MIN_CALLS = 10
 _MIN_FAILING_BUCKETS = 4  # with a failure: a hiccup of 0.2 s that fails the calls of all threads opens nothing
@@ -51,7 +52,9 @@ class Breaker:
         self._permit = 0  # results of calls with another permit are outdated
         self._next_probe = 0.0
         self._rest = _PROBE_INTERVAL_SECONDS  # after the next refused probe
-        self._forget()
+        self._newest = _EMPTY  # the number of the newest bucket since the time 0
+        self._calls = [0] * _BUCKETS
+        self._failures = [0] * _BUCKETS
 
     def allows(self, now: float) -> int | None:
         """Return the permit for a call; None if the service should not be called now."""
@@ -70,7 +73,7 @@ class Breaker:
             self.is_open = False
             self._permit += 1
             self._rest = _PROBE_INTERVAL_SECONDS
-            self._forget()
+            self._newest = _EMPTY
         else:
             self._calls[self._slot(now)] += 1
 
@@ -112,9 +115,3 @@ class Breaker:
             self._calls[number % _BUCKETS] = self._failures[number % _BUCKETS] = 0
         self._newest = max(self._newest, newest)
         return self._newest % _BUCKETS
-
-    def _forget(self) -> None:
-        """Empty the window."""
-        self._newest = 0  # the number of the newest bucket since the time 0
-        self._calls = [0] * _BUCKETS
-        self._failures = [0] * _BUCKETS

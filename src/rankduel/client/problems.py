@@ -144,6 +144,7 @@ class _Entry:
     warned: float | None = None  # the time of the last warning
     logged: int = 0  # the count in the last warning
     announced: bool = False  # a warning was logged, and its end was not
+    ended: int = 0  # the count in the last line about an end
 
 
 class ProblemLog:
@@ -195,7 +196,8 @@ class ProblemLog:
         for kind, entry in self._of(call):
             entry.over, entry.in_a_row = True, 0
             if entry.announced and KINDS[kind].lasts:
-                title, times = KINDS[kind].title, _times(entry.count)
+                title, times = KINDS[kind].title, _times(entry.count - entry.ended)
+                entry.ended = entry.count
                 lines.append(Line(INFO, f"{call} works again: {title} is over, after {times} ({self._where})"))
             entry.announced = False
         self.failing.discard(call)

@@ -6,29 +6,33 @@ import os
 import threading
 import weakref
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from time import monotonic
 from types import TracebackType
 from typing import Protocol, Self
 
+from rankduel.errors import StorageError
 from rankduel.interleaving import Interleaved
-from rankduel.live.results import LiveDuel
+from rankduel.live.results import LiveDuel, Receipt
+from rankduel.live.rules.duels import Status
+from rankduel.live.rules.signals import Clicks
 from rankduel.live.rules.validation import brief, number, whole
 
 __all__ = ["PageView", "PageViews"]
 
+_MAX_VIEWS_PER_TELL = 500
 _IDLE_CHECK_SECONDS = 10.0  # how often the thread looks around without a reason
 _MAX_TIMEOUT_SECONDS = 86_400.0
 _REPEAT_SECONDS = 3600.0  # between two warnings
-_TITLES = {"told-early": "told early because too many are open", "not-told": "not told because of an error"}
+_TITLES = {"told-early": "told early because too many are open", "not-told": "not told"}
 _log = logging.getLogger("rankduel")
 
 
-class Teller(Protocol):
-    """`tell` of a tournament or a client."""
+class TellMany(Protocol):
+    """`tell_many` of a tournament."""
 
-    def __call__(self, duel: LiveDuel | str, /, *, clicks: list[Hashable], shown: Interleaved) -> object:
-        """Tell the clicks on a page."""
+    def __call__(self, told: list[tuple[LiveDuel | str, Clicks]], /) -> Sequence[Receipt]:
+        """Tell the clicks on some pages. Return a receipt for each."""
 
 
 class PageView:
@@ -84,25 +88,28 @@ class PageViews:
 
     Parameters
     ----------
-    tell : `tell` of a `Tournament`; with a `Client`, use `client.page_view` instead of this class
+    tell_many : the method of a `Tournament`; with a `Client`, use `client.page_view` instead of this class
     timeout : seconds without activity after which a view is told
     max_views : maximum number of open views
     max_bytes : maximum size of the pages of all open views as JSON
 
     >>> page = Interleaved("team_draft", ("d1", "d2", "d3"))
-    >>> views = PageViews(lambda duel, clicks, shown: print(duel, clicks))
+    >>> def tell_many(told):
+    ...     print(*((duel, clicks.clicks) for duel, clicks in told))
+    ...     return []
+    >>> views = PageViews(tell_many)
     >>> views.open("3-17", page).click("d3")
     True
     >>> with views.open("3-17") as view:
     ...     view.click("d1"), view.click("d9")
     (True, False)
-    3-17 ['d3', 'd1']
+    ('3-17', ('d3', 'd1'))
     """
 
     def __init__(
-        self, tell: Teller, *, timeout: float = 600.0, max_views: int = 50_000, max_bytes: int = 64_000_000
+        self, tell_many: TellMany, *, timeout: float = 600.0, max_views: int = 50_000, max_bytes: int = 64_000_000
     ) -> None:
-        self._tell = tell
+        self._tell_many = tell_many
         self.timeout = number("timeout", timeout, below=_MAX_TIMEOUT_SECONDS)
         self.max_views = whole("max_views", max_views, at_least=1)
         self.max_bytes = whole("max_bytes", max_bytes, at_least=1)
@@ -153,9 +160,8 @@ class PageViews:
             if not self._ending:
                 self._add(made, names)
             early = [self._pop() for _ in range(self._excess())]
-        for old in early:
-            self._tell_safely(old)
         if early:
+            self._tell_safely(early)
             self._report("told-early", f"{len(self)} page views are open", len(early))
         return made
 
@@ -175,7 +181,7 @@ class PageViews:
             if view not in self._views:
                 return
             self._remove(view)
-        self._tell_clicks(view)
+        self._tell([view])
 
     def close(self) -> None:
         """Tell all open views, and open no more."""
@@ -183,8 +189,7 @@ class PageViews:
             self._ending = True
             views = [self._pop() for _ in range(len(self._views))]
             self._changed.notify_all()
-        for view in views:
-            self._tell_safely(view)
+        self._tell_safely(views)
 
     def abandon(self) -> None:
         """Tell all open views soon, in the background. Never blocks: the garbage collector may call this."""
@@ -224,7 +229,7 @@ class PageViews:
         self._views[view] = None
         self._bytes += view._size
         self._touch(view)
-        if self._thread is None:
+        if self._thread is None or not self._thread.is_alive():
             thread = threading.Thread(target=self._run, name="rankduel page views", daemon=True)
             try:
                 thread.start()
@@ -262,30 +267,44 @@ class PageViews:
     # The thread, which ends when no view is open
 
     def _run(self) -> None:
-        while (view := self._next()) is not None:
-            self._tell_safely(view)
+        while views := self._next():
+            self._tell_safely(views)
 
-    def _next(self) -> PageView | None:
-        """Wait for the next view that is due; None if no view is open."""
+    def _next(self) -> list[PageView]:
+        """Wait for views that are due, and remove them. Return an empty list if no view is open."""
         with self._changed:
             while self._views:
-                left = next(iter(self._views))._active + self.timeout - monotonic()
-                if left <= 0 or self._ending:
-                    return self._pop()
-                self._changed.wait(min(left, _IDLE_CHECK_SECONDS))
+                now, due = monotonic(), list[PageView]()
+                while self._views and len(due) < _MAX_VIEWS_PER_TELL and (self._ending or self._left(now) <= 0):
+                    due.append(self._pop())
+                if due:
+                    return due
+                self._changed.wait(min(self._left(now), _IDLE_CHECK_SECONDS))
             self._thread = None
-            return None
+            return []
 
-    def _tell_clicks(self, view: PageView) -> None:
-        assert view.shown is not None
-        self._tell(view.duel, clicks=view.clicks, shown=view.shown)
+    def _left(self, now: float) -> float:
+        """Return the seconds until the next view is due."""
+        return next(iter(self._views))._active + self.timeout - now
 
-    def _tell_safely(self, view: PageView) -> None:
-        """Tell a view without a caller who could handle an error."""
-        try:
-            self._tell_clicks(view)
-        except Exception as error:
-            self._report("not-told", str(error), 1)
+    def _tell(self, views: list[PageView]) -> None:
+        told = [(view.duel, Clicks(tuple(view.clicks), view.shown)) for view in views if view.shown is not None]
+        for receipt in self._tell_many(told):
+            if receipt.status not in (Status.ACCEPTED, Status.DUPLICATE):
+                self._report("not-told", f"the receipt is {receipt.status}", 1)
+
+    def _tell_safely(self, views: list[PageView]) -> None:
+        """Tell views without a caller who could handle an error. One bad view costs no other."""
+        for start in range(0, len(views), _MAX_VIEWS_PER_TELL):
+            batch = views[start : start + _MAX_VIEWS_PER_TELL]
+            try:
+                self._tell(batch)
+            except Exception as error:
+                if len(batch) == 1 or isinstance(error, StorageError):
+                    self._report("not-told", str(error), len(batch))
+                else:
+                    self._tell_safely(batch[: len(batch) // 2])
+                    self._tell_safely(batch[len(batch) // 2 :])
 
     def _report(self, kind: str, detail: str, times: int) -> None:
         """Log a problem, at most once an hour for each kind."""
