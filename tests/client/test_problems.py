@@ -166,7 +166,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, dic
         ({"key": "rd_000000000000_wrong"}, "wrong-key", "the setting `key`"),
         ({"key": None}, "no-key", "RANKDUEL_KEY"),
         ({"key": "tells"}, "wrong-scope", "rankduel keys create"),
-        ({"tournament": "serch"}, "unknown-tournament", "the setting `tournament`"),
+        ({"tournament": "sale"}, "unknown-tournament", "the setting `tournament`"),
         ({"host": "127.1"}, "bad-host", "its setting `hosts`"),
         ({"path": "/duels"}, "not-found", "path in the setting `url`"),
     ],

@@ -56,7 +56,7 @@ KINDS = {
         "Redirects are not followed", "use the address that the service redirects to as the setting `url`"
     ),
     "refused": Kind("Request refused", f"{_CHECK_URL}, and the proxy in front of the service; {_VERSIONS}"),
-    "server-error": Kind("Service or proxy failed", f"{_SEE_LOG}, or that of the proxy in front of it"),
+    "server-error": Kind("Service or proxy failed", f"{_SEE_LOG}, or the log of the proxy in front of it"),
     "queue-full": Kind(
         "Queue full", "check that the service is reachable, or raise `queue` and `queue_bytes`", lasts=False
     ),
