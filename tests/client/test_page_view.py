@@ -151,5 +151,21 @@ def test_a_closed_client_has_no_views(service: Server, caplog: pytest.LogCapture
     client.close()
     view = client.page_view("1-1", PAGE)
     assert not view.click("a")
-    assert client.counters.problems == {"closed": 1}
-    assert "tell before you close the client" in caplog.text.lower()
+    assert client.counters.problems == {"no-view": 1}
+    assert "No open page view: page views are closed." in caplog.text
+
+
+def test_a_click_after_the_tell_raises_nothing(service: Server, caplog: pytest.LogCaptureFixture) -> None:
+    """A user comes back after an hour: the request goes on, no second tell conflicts, and the log says it."""
+    with Client(service.url, "search", deadline=5) as client:
+        duel = client.ask("q-1")
+        duel.interleave(["a", "b"], ["c", "d"], k=4)
+        client.page_view(duel).close()
+        assert not client.page_view("signed").click("a")
+        assert not client.page_view(duel).click("a")
+        assert not client.page_view("of-another-process").click("a")
+        assert client.flush()
+        assert len(told(service)) == 1
+        assert client.counters.problems == {"no-view": 3}
+    (record,) = caplog.records
+    assert "No open page view: its duel was told before." in record.getMessage()

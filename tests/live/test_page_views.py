@@ -124,6 +124,30 @@ def test_many_views_that_are_due_are_few_tells() -> None:
     assert batches == [500, 500, 200]
 
 
+def test_each_duel_is_told_once(told: Told, caplog: pytest.LogCaptureFixture) -> None:
+    """A duel that was told gets no view again; neither does one without a page. Both are logged, and raise nothing."""
+    views = PageViews(told)
+    views.open("1-1", PAGE).close()
+    late = views.open("1-1", PAGE)
+    assert not late.click("a")
+    late.close()
+    assert not views.open("1-2").click("a")
+    assert told == [("1-1", [])]
+    (record,) = caplog.records
+    assert record.getMessage() == "page views: no open view (1 so far); its duel was told before"
+    assert views._problems == {"no-view": 2}
+
+
+def test_what_is_known_to_be_told_is_bounded(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rankduel.live.page_views._MAX_TOLD", 10)
+    views = PageViews(told)
+    for number in range(100):
+        views.open(f"1-{number}", PAGE).close()
+        assert len(views._told) <= 10
+    assert not views.open("1-99", PAGE).is_open
+    assert views.open("1-0", PAGE).is_open
+
+
 def test_no_duel_no_tell(told: Told, t: rd.Tournament) -> None:
     t.pause()
     views = PageViews(told)
@@ -223,7 +247,6 @@ def test_a_storage_that_fails_is_logged_once(caplog: pytest.LogCaptureFixture) -
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda views: views.open("1-1"), ValueError, "no page given; call duel.interleave.. first, or pass shown="),
         (lambda views: views.open("1-1", ["a"]), TypeError, "a page must be what duel.interleave"),
         (lambda views: views.open(7, PAGE), TypeError, "duel must be what ask.. returned, its id or its ticket, got 7"),
         (lambda views: PageViews(Told(), timeout=-1), ValueError, "timeout must be a number of at least 0"),
@@ -260,8 +283,8 @@ def test_many_threads_tell_each_duel_once(told: Told) -> None:
     for duel, clicks in told:
         counted[duel] = counted.get(duel, 0) + 1
         assert set(clicks) <= {"a", "c"}
+    assert set(counted.values()) == {1}
     assert len(counted) == 600
-    assert len(told) <= 1200  # a view that was closed before the other thread opened it is a second one
 
 
 def test_the_end_of_a_program_tells(tmp_path: Path) -> None:

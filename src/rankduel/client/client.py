@@ -184,12 +184,11 @@ class Client:
 
         Call `click(document)` of the view for each click. The view is told when you close it, after `view_timeout`
         seconds without activity, and when the client is closed or the program exits. The same duel gets the same view,
-        as long as it is open. So a later request can call `client.page_view(ticket).click(document)`.
+        as long as it is open. So a later request can call `client.page_view(ticket).click(document)`. If its view was
+        told before, the click does not count, which is logged.
 
         At most 50,000 views with 64 MB of pages are open. Beyond that, the view that was idle longest is told early.
         """
-        if self._closed:
-            self._reporter.failed("tell", "closed")
         return self._views.open(duel, shown)
 
     def show(self, duel: LiveDuel | str, page: Interleaved | None = None) -> bool:

@@ -67,6 +67,11 @@ KINDS = {
     "told-early": Kind(
         "Page views told early, because too many are open", "close views, or lower `view_timeout`", lasts=False
     ),
+    "no-view": Kind(
+        "No open page view",
+        "open it once, with its page, before its duel is told; if clicks come later, raise `view_timeout`",
+        lasts=False,
+    ),
     "not-told": Kind("Page view not told", _CHECK_ITEM, lasts=False),
     "late": Kind("The duel is over", "tell sooner, or raise `expires_after` of the tournament", lasts=False),
     # Sent by the service, with the titles of rankduel.service.problems

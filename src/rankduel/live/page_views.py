@@ -21,10 +21,15 @@ from rankduel.live.rules.validation import brief, number, whole
 __all__ = ["PageView", "PageViews"]
 
 _MAX_VIEWS_PER_TELL = 500
+_MAX_TOLD = 100_000  # names of duels that are known to be told
 _IDLE_CHECK_SECONDS = 10.0  # how often the thread looks around without a reason
 _MAX_TIMEOUT_SECONDS = 86_400.0
 _REPEAT_SECONDS = 3600.0  # between two warnings
-_TITLES = {"told-early": "told early because too many are open", "not-told": "not told"}
+_TITLES = {
+    "told-early": "told early because too many are open",
+    "not-told": "not told",
+    "no-view": "no open view",
+}
 _log = logging.getLogger("rankduel")
 
 
@@ -123,6 +128,7 @@ class PageViews:
         """Start without views. After a fork, the parent tells those that are open."""
         self._views: OrderedDict[PageView, None] = OrderedDict()  # the one that is idle longest comes first
         self._by_name: dict[str, PageView] = {}  # by id and ticket of the duel
+        self._told: dict[int, None] = {}  # hashes of the names of duels that were told, the oldest first
         self._bytes = 0
         self._ending = False
         self._thread: threading.Thread | None = None
@@ -138,28 +144,30 @@ class PageViews:
         """Return the open view of a duel, or open one. `duel` is what `ask` returned, its id or its ticket.
 
         `shown` is the page, by default the page of `duel.interleave`. The open view of a duel needs no page. If `ask`
-        returned no duel, the view ignores clicks and tells nothing.
+        returned no duel, the view ignores clicks and tells nothing. So does the view of a duel that was told before,
+        which is logged.
         """
         names = _names(duel)
         if not names:
             return PageView(self, duel, None)
         with self._changed:
-            view = self._known(names)
+            view, reason = self._known(names), self._refusal(names)
         if view is not None:
             return view
         if shown is None and isinstance(duel, LiveDuel):
             shown = duel.shown
-        if shown is None:
-            raise ValueError("no page given; call duel.interleave() first, or pass shown=")
-        if not isinstance(shown, Interleaved):
+        if shown is not None and not isinstance(shown, Interleaved):
             raise TypeError(f"a page must be what duel.interleave() returned, got {brief(shown)}")
-        made = PageView(self, duel, shown, size=self._size_of(duel, shown))
+        if shown is None or reason is not None:
+            self._report("no-view", reason or "no page given: call duel.interleave() first, or pass shown=", 1)
+            return PageView(self, duel, None)
+        made, early = PageView(self, duel, shown, size=self._size_of(duel, shown)), list[PageView]()
         with self._changed:
             if (view := self._known(names)) is not None:  # opened by another thread meanwhile
                 return view
-            if not self._ending:
+            if self._refusal(names) is None:
                 self._add(made, names)
-            early = [self._pop() for _ in range(self._excess())]
+                early = [self._pop() for _ in range(self._excess())]
         if early:
             self._tell_safely(early)
             self._report("told-early", f"{len(self)} page views are open", len(early))
@@ -223,6 +231,14 @@ class PageViews:
             self._touch(view)
         return view
 
+    def _refusal(self, names: set[str]) -> str | None:
+        """Return why a duel can have no new view; None if it can."""
+        if self._ending:
+            return "page views are closed"
+        if any(hash(name) in self._told for name in names):
+            return "its duel was told before"
+        return None
+
     def _add(self, view: PageView, names: set[str]) -> None:
         view._names = names
         self._by_name |= dict.fromkeys(names, view)
@@ -263,6 +279,9 @@ class PageViews:
         for name in view._names:
             if self._by_name.get(name) is view:
                 del self._by_name[name]
+            self._told[hash(name)] = None
+        while len(self._told) > _MAX_TOLD:
+            del self._told[next(iter(self._told))]
 
     # The thread, which ends when no view is open
 

@@ -1,6 +1,7 @@
 """`rankduel demo`: run a live tournament with a service, its dashboard and simulated users."""
 
 import json
+import logging
 import signal
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable
@@ -72,6 +73,9 @@ def _demo(parser: ArgumentParser, options: Namespace) -> int:
     for module in ("httptools", "msgspec", "starlette", "uvicorn", "uvloop"):
         if find_spec(module) is None:
             parser.error(f"the demo needs {module}, which is not installed: pip install 'rankduel[server]'")
+    logging.getLogger("rankduel").addHandler(
+        logging.NullHandler()
+    )  # users are late on purpose: no warnings of the client
     for ending in (signal.SIGTERM, signal.SIGHUP):  # like Ctrl-C, so that the service stops too
         signal.signal(ending, signal.default_int_handler)
     out: Path = options.out
