@@ -23,6 +23,7 @@ BODIES: dict[str, Any] = {
     "create": {"name": "new", "rankers": ["a", "b"]},
     "configure": {"share": 0.5},
     "add_rankers": {"rankers": ["new"]},
+    "erase_client": {"client_id": "u-1"},
     "ask": {},
     "tell": {"duel": "9-9", "outcome": "tie"},
     "show": {"duel": "9-9", "shown": TEAM_PAGE},

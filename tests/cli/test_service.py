@@ -249,6 +249,73 @@ def test_storage(folder: Path) -> None:
     )
 
 
+def make_old(folder: Path, days: float) -> None:
+    with closing(sqlite3.connect(folder / "duels.db")) as file, file:
+        file.execute("UPDATE duels SET issued = issued - ?", (86_400 * days,))
+
+
+def test_prune(folder: Path) -> None:
+    make_old(folder, 100)
+    prune = ("storage", "prune", "--older-than", "90d")
+    assert ok(*prune, "--dry-run", cwd=folder) == "home: duels to prune: 40\n"
+    assert ok("storage", "prune", "--older-than", "101d", "--dry-run", cwd=folder) == "home: duels to prune: 0\n"
+    code, out, err = command(*prune, "--tournament", "home", cwd=folder)
+    assert (code, out) == (0, "")
+    assert err.startswith("pruned 40 of 40 duels, ")
+    assert "done in 0 s" in err
+    assert command(*prune, cwd=folder)[2].startswith("pruned 0 of 0 duels")
+    assert ok("storage", "verify", cwd=folder).count("ok ") == 4
+    assert "bytes before" in command(*prune, "--vacuum", "--query-ids", cwd=folder)[2].splitlines()[-1]
+    assert "unknown tournament 'shop'" in wrong(*prune, "--tournament", "shop", cwd=folder)
+    assert "--vacuum does not work with --dry-run: it changes the file" in wrong(
+        *prune, "--vacuum", "--dry-run", cwd=folder
+    )
+    assert "--vacuum does not work with this storage: PostgreSQL has autovacuum" in wrong(
+        *prune, "--vacuum", "--storage", "postgresql://nowhere/duels", cwd=folder
+    )
+    assert "--storage must be a storage such as sqlite:///duels.db, got the service http://host" in wrong(
+        *prune, "--storage", "http://host", cwd=folder
+    )
+
+
+@pytest.mark.parametrize("age", ["90", "d", "-1d", "0d", "90 d", "90w", "1e3d", "nand", "٣d"])
+def test_wrong_ages(tmp_path: Path, age: str) -> None:
+    error = wrong("storage", "prune", f"--older-than={age}", cwd=tmp_path)
+    assert f"argument --older-than: expected a duration above 0 such as 90d, 12h or 30m, got {age!r}" in error
+
+
+def test_erase(folder: Path) -> None:
+    storage = f"sqlite:///{folder}/duels.db"
+    with rd.Tournament.open("home", storage=storage) as t:
+        t.tell_many([(t.ask(None, "u-7"), rd.Outcome.TIE) for _ in range(3)])
+    erase = ("storage", "erase", "--client", "u-7", "--reason", "asked for it")
+    assert ok(*erase, cwd=folder) == "home: duels of the client: 3\n"
+    assert ok(*erase, "--tournament", "home", cwd=folder) == "home: duels of the client: 0\n"
+    with rd.Tournament.open("home", storage=storage) as t:
+        assert [event.body["reason"] for event in t.journal() if event.kind == "erased"] == ["asked for it"]
+    assert "client_id must be 1 to 200 printable characters" in wrong("storage", "erase", "--client", "", cwd=folder)
+    assert ok("storage", "verify", cwd=folder).count("ok ") == 4
+
+
+@pytest.mark.slow
+def test_prune_and_erase_while_a_service_runs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_old(folder, 100)
+    key = ok("keys", "create", "anna", "--scope", "admin", cwd=folder).split()[-1]
+    monkeypatch.setenv("RANKDUEL_KEY", key)
+    with running(f"sqlite:///{folder}/duels.db") as service:
+        with rd.Tournament.open("home", storage=service) as t:
+            t.tell(t.ask(None, "u-7"), rd.Outcome.TIE)
+        assert ok("storage", "prune", "--older-than", "90d", "--dry-run", cwd=folder) == "home: duels to prune: 40\n"
+        told = wrong("storage", "prune", "--older-than", "90d", cwd=folder)
+        assert "is in use by process" in told
+        assert "set retention_days in the table [service] of rankduel.toml" in told
+        told = wrong("storage", "erase", "--client", "u-7", cwd=folder)
+        assert "use the http address of its service" in told
+        erase = ("storage", "erase", "--client", "u-7", "--storage", service)
+        assert ok(*erase, cwd=folder) == "home: duels of the client: 1\n"
+        assert "no tournament 'shop'" in wrong(*erase, "--tournament", "shop", cwd=folder)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -262,6 +329,9 @@ def test_storage(folder: Path) -> None:
         ("keys list", "no storage given"),
         ("storage backup x.db", "no storage given"),
         ("storage verify --storage sqlite:///no.db", "no storage at"),
+        ("storage prune --older-than 1d --storage sqlite:///no.db", "no storage at"),
+        ("storage prune --older-than 1d --dry-run --storage sqlite:///no.db", "no storage at"),
+        ("storage erase --client u --storage sqlite:///no.db", "no storage at"),
         ("serve", "no storage given"),
         ("serve --storage duels.db", "storage must be sqlite:///FILE or postgresql://..., got 'duels.db'"),
         (
@@ -344,6 +414,8 @@ def test_doctor_finds_what_is_wrong(folder: Path) -> None:
         ("[service]\naccess_log = 1", "access_log must be true or false, got 1"),
         ("[service]\ndeadline = 'soon'", "deadline must be a number, got 'soon'"),
         ("[service]\ndeadline = nan", "deadline must be a number > 0"),
+        ("[service]\nretention_days = '90d'", "retention_days must be a number, got '90d'"),
+        ("[service]\nretention_days = -1", "retention_days must be a number >= 0 and < 1e6, got -1"),
         ("storage = ", "is not valid TOML"),
     ],
 )

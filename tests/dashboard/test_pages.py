@@ -13,8 +13,9 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from dashboard.browsers import Window, window
-from dashboard.tournaments import a_million, keys, names, some
-from rankduel.live import storage_at
+from dashboard.tournaments import a_million, keys, names, show, some
+from rankduel.live import LocalTournament, storage_at
+from rankduel.live.admin.retention import prune
 from service.servers import Client, Server, serving
 
 PAGES = ("", "/timeline", "/leaderboard", "/preferences", "/batches", "/duels", "/health", "/decision")
@@ -314,6 +315,25 @@ def test_a_duel_with_both_lists_its_page_and_clicks(operator: Window, server: Se
     operator.open("/t/running/duels/1-1")
     operator.wait("The application reported the outcome, but not the page.")
     operator.wait("They had not met before")
+
+
+def test_a_duel_whose_page_was_removed(browser: Browser, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/duels.db"
+    with LocalTournament.create("home", rankers=["a", "b"], storage=url, seed=1) as t:
+        show(t, "q-1", told=True)
+        t.ask("q-2", "somebody")
+        t.erase_client("somebody", "asked for it", "anna")
+    assert [state.done for state in prune(url, 1e-6)][-1] == 1
+    with serving(url) as server, window(browser, server.port) as visitor:
+        visitor.open("/t/home/duels/1-1")
+        visitor.wait("The page was removed by retention, or because its client was erased.")
+        visitor.wait("User actions were removed with the page.")
+        assert "tie" in visitor.page.inner_text(".facts") or "won" in visitor.page.inner_text(".facts")
+        visitor.open("/t/home/duels/1-2")
+        visitor.wait("The page was removed by retention, or because its client was erased.")
+        visitor.open("/t/home/health")
+        visitor.wait("erased the data of a client: 1 duel")
+        visitor.wait("asked for it")
 
 
 def test_a_disk_that_is_full_until_it_is_not(browser: Browser, tmp_path: Path) -> None:

@@ -394,6 +394,25 @@ def test_where_there_is_no_duel_there_is_nothing_to_tell(t: Tournament) -> None:
     assert t.counts == Counts()
 
 
+def test_erase_client(t: Tournament) -> None:
+    duels = [t.ask(f"q {number}", f"client {number % 3}") for number in range(9)]
+    t.tell_many([(duel, FIRST) for duel in duels[:5]])
+    t.show(duels[5], page_of(duels[5]))
+    assert t.erase_client("client 2", "asked for it", "anna") == 3
+    assert t.erase_client("client 2") == t.erase_client("nobody") == 0
+    assert t.counts == Counts(issued=9, shown=1, resolved=5, void=2)
+    (erased,) = (event for event in t.journal() if event.kind == "erased")
+    assert erased.body["duels"] == 3
+    assert "asked for it" in erased.body["reason"]
+    assert "anna" in erased.body["by"] + erased.body["reason"]
+    assert "client 2" not in str(erased)
+    assert [row.query for row in t.duels() if row.query is None] == [None] * 3
+    assert t.tell(duels[5], FIRST).status == "late"
+    for wrong in ("", "x" * 201):
+        with pytest.raises(ValueError, match="client_id must be 1 to 200 printable characters"):
+            t.erase_client(wrong)
+
+
 # Read
 
 

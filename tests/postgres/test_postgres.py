@@ -20,6 +20,7 @@ from rankduel.live.runtime.state import State
 from rankduel.live.runtime.tickets import Tickets
 from rankduel.live.storage.contract import Change, Created, KeyRow, Tell
 from rankduel.live.storage.postgres import PostgresStorage
+from rankduel.live.storage.schema import SCHEMA
 
 FIRST, TIE = rd.Outcome.FIRST, rd.Outcome.TIE
 NAMES = ["a", "b", "c", "d"]
@@ -76,11 +77,11 @@ def test_another_version_is_refused(url: str) -> None:
         storage_at(url, own=False)
     create(url).close()
     storage_at(url, own=False).close()
-    for schema, advice in ((3, "install a newer version"), (1, "run `rankduel storage upgrade`")):
+    for schema, advice in ((SCHEMA + 1, "install a newer version"), (1, "run `rankduel storage upgrade`")):
         with sql(url) as connection:
             connection.execute("UPDATE facts SET value = %s WHERE name = 'schema'", (str(schema),))
         with pytest.raises(
-            rd.StorageError, match=f"has schema {schema}, but this version of rankduel reads schema 2; {advice}"
+            rd.StorageError, match=f"has schema {schema}, but this version of rankduel reads schema {SCHEMA}; {advice}"
         ):
             create(url)
 

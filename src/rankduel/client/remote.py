@@ -270,6 +270,11 @@ class RemoteTournament(Tournament, schemes=("http", "https")):
         id = duel.id if isinstance(duel, LiveDuel) else duel
         self._operate(f"{_part('duels', id or '')}:void", reason, by)
 
+    def erase_client(self, client_id: str, reason: str = "", by: str = "") -> int:
+        answer = self._operate(":erase-client", reason, by, client_id=check_name("client_id", client_id))
+        duels: int = field(answer, "duels", int)
+        return duels
+
     # Requests
 
     def _at(self, *more: str) -> str:
@@ -278,9 +283,9 @@ class RemoteTournament(Tournament, schemes=("http", "https")):
     def _summary(self) -> Any:
         return self._calls.send("GET", self._at())
 
-    def _operate(self, path: str, reason: str, by: str, verb: str = "POST", **body: Any) -> None:
+    def _operate(self, path: str, reason: str, by: str, verb: str = "POST", **body: Any) -> Any:
         reason = f"{reason} ({by})" if reason and by else reason or by
-        self._calls.send(verb, self._at() + path, {**body, "reason": reason}, once=True)
+        return self._calls.send(verb, self._at() + path, {**body, "reason": reason}, once=True)
 
     def _page(self, what: str, limit: int, after: object) -> Any:
         query = {"limit": limit} if after is None else {"limit": limit, "after": after}

@@ -21,6 +21,7 @@ from rankduel.live.rules.validation import MAX_NAME_CHARACTERS, as_list, brief, 
 from rankduel.live.runtime.issuing import DuelIssuer
 from rankduel.live.runtime.maintenance import Maintenance
 from rankduel.live.runtime.recording import ResultRecorder
+from rankduel.live.runtime.retention import erase_client
 from rankduel.live.runtime.runtime import TournamentRuntime
 from rankduel.live.runtime.state import load_state
 from rankduel.live.settings import DAY, Settings, check_new, check_same, check_window, checked_dials, new_settings
@@ -267,6 +268,11 @@ class LocalTournament(ReadOnlyTournament, Tournament, schemes=("",)):
             raise UnknownDuel(f"unknown duel {brief(duel)} in tournament {self.name!r}")
         if state == "resolved":
             raise ValueError(f"duel {session}-{number} is already resolved, so it cannot be declared void")
+
+    def erase_client(self, client_id: str, reason: str = "", by: str = "") -> int:
+        self._runtime.check()
+        by, reason = _check_text("by", by), _check_text("reason", reason)
+        return erase_client(self._runtime.writer, self.name, client_id, reason=reason, by=by)
 
     def _change_ranker(self, kind: str, method: str, ranker: str, reason: str, by: str) -> None:
         with self._lock:

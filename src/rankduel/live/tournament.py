@@ -252,7 +252,8 @@ class Tournament(ABC):
     def duels(self, limit: int = 100, before: str | None = None) -> list[DuelRow]:
         """Return the latest duels, or the latest before the duel with the id `before`; newest first.
 
-        A service does not send clients, propensities and pages: there they are None.
+        A service does not send clients, propensities and pages: there they are None. The page is "" if it was removed
+        by retention or an erasure.
         """
 
     @abstractmethod
@@ -302,6 +303,14 @@ class Tournament(ABC):
         """Declare a duel void, so that its outcome is not learnt.
 
         Raise ValueError if the duel is already resolved, UnknownDuel if it does not exist.
+        """
+
+    @abstractmethod
+    def erase_client(self, client_id: str, reason: str = "", by: str = "") -> int:
+        """Remove the data of a client: the hash of its id, and the pages, signals and query ids of its duels.
+
+        Return the number of its duels. Outcomes stay, because what was learnt does not name anybody. Open duels become
+        void. The journal records the erasure without the client.
         """
 
 

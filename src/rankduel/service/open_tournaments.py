@@ -8,7 +8,10 @@ from typing import Any
 
 from rankduel.errors import BrokenTournament, UnknownTournament
 from rankduel.live import LocalTournament, Storage
-from rankduel.live.storage.open_storages import acquire, release
+from rankduel.live.runtime.retention import Retention
+from rankduel.live.settings import DAY
+from rankduel.live.storage.open_storages import acquire, release, schedule_maintenance
+from rankduel.service.settings import ServiceSettings
 
 __all__ = ["OpenTournaments"]
 
@@ -20,13 +23,17 @@ _NO_TOURNAMENT = ""  # not a valid name: this entry keeps the storage open witho
 class OpenTournaments:
     """A storage and its open tournaments. Thread-safe."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, settings: ServiceSettings) -> None:
         self.url = url
         self.tournaments: dict[str, LocalTournament] = {}
         self.broken: dict[str, str] = {}  # tournaments that cannot be opened, with the reason
         self._tried: dict[str, float] = {}  # time of the last attempt to open each broken one
         self._lock = threading.Lock()
         self._writer = acquire(url, _NO_TOURNAMENT)
+        if settings.retention_days:
+            age, query_ids = DAY * settings.retention_days, settings.retention_query_ids
+            retention = Retention(self._writer, age, query_ids=query_ids)
+            schedule_maintenance(self._writer, _NO_TOURNAMENT, retention.run_due)
 
     @property
     def storage(self) -> Storage:

@@ -56,7 +56,7 @@ class Service:
 
     async def start(self) -> None:
         """Open the storage and all its tournaments."""
-        self.open_tournaments = await self.in_thread(OpenTournaments, self.storage)
+        self.open_tournaments = await self.in_thread(OpenTournaments, self.storage, self.settings)
         storage = self.open_tournaments.storage
         try:
             api_keys = await self.in_thread(ApiKeys.load, storage)

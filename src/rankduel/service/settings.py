@@ -34,6 +34,8 @@ class ServiceSettings:
     connections_per_address: int = 200  # from one address (IPv6: one /64 network); loopback is exempt
     keep_alive: float = 75.0
     stop_within: float = 15.0  # after a SIGTERM: requests that are still pending are then cancelled
+    retention_days: float = 0.0  # pages, signals and clients of older duels are removed; 0: never
+    retention_query_ids: bool = False  # remove query ids of older duels, too
     access_log: bool = False
 
     def __post_init__(self) -> None:
@@ -50,6 +52,10 @@ class ServiceSettings:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e9:
                 raise ValueError(f"{name} must be a number > 0 and < 1e9, got {value!r}")
+
+        days = self.retention_days
+        if isinstance(days, bool) or not isinstance(days, int | float) or not 0 <= days < 1e6:
+            raise ValueError(f"retention_days must be a number >= 0 and < 1e6, got {days!r}; 0 keeps everything")
 
     def check(self, api_keys: ApiKeys) -> None:
         """Raise ValueError if other machines could reach the server and there is no API key."""

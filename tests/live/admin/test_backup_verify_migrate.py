@@ -21,6 +21,7 @@ from rankduel.live.admin.migrate import upgrade
 from rankduel.live.admin.verify import verify
 from rankduel.live.runtime import snapshots
 from rankduel.live.storage.contract import Snapshot
+from rankduel.live.storage.schema import SCHEMA
 from rankduel.live.storage.sqlite import SqliteStorage
 from rankduel.types import Outcome
 
@@ -201,22 +202,23 @@ def test_other_addresses(call: Callable[[str], object]) -> None:
 
 
 def test_upgrade(played: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert upgrade(played) == (2, 2)
+    assert upgrade(played) == (SCHEMA, SCHEMA)
     for module in ("admin.migrate", "storage.sqlite"):
-        monkeypatch.setattr(f"rankduel.live.{module}.SCHEMA", 4)
+        monkeypatch.setattr(f"rankduel.live.{module}.SCHEMA", SCHEMA + 2)
     with pytest.raises(
-        StorageError, match="has schema 2, but this version of rankduel reads schema 4; run `rankduel storage upgrade`"
+        StorageError,
+        match=f"has schema {SCHEMA}, but this version of rankduel reads schema {SCHEMA + 2}; run",
     ):
         Tournament.open("search", storage=played)
-    steps = {2: {"sqlite": "ALTER TABLE duels ADD COLUMN note TEXT"}}
+    steps = {SCHEMA: {"sqlite": "ALTER TABLE duels ADD COLUMN note TEXT"}}
     monkeypatch.setattr(migrate, "MIGRATIONS", steps)
-    with pytest.raises(StorageError, match="no migration from schema 3 to 4"):
+    with pytest.raises(StorageError, match=f"no migration from schema {SCHEMA + 1} to {SCHEMA + 2}"):
         upgrade(played)
-    steps[3] = {"sqlite": "ALTER TABLE duels ADD COLUMN mood TEXT; ALTER TABLE nowhere ADD COLUMN x TEXT"}
+    steps[SCHEMA + 1] = {"sqlite": "ALTER TABLE duels ADD COLUMN mood TEXT; ALTER TABLE nowhere ADD COLUMN x TEXT"}
     with pytest.raises(StorageError, match=r"cannot upgrade .*: no such table: nowhere"):
         upgrade(played)
-    steps[3] = {"sqlite": "ALTER TABLE duels ADD COLUMN mood TEXT"}  # the step that failed has left nothing behind
-    assert upgrade(played) == (3, 4)
+    steps[SCHEMA + 1] = {"sqlite": "ALTER TABLE duels ADD COLUMN mood TEXT"}  # the failed step left nothing behind
+    assert upgrade(played) == (SCHEMA + 1, SCHEMA + 2)
     with Tournament.open("search", storage=played) as t:
         assert t.counts.resolved == 240
 
@@ -240,18 +242,18 @@ def test_postgresql(postgres: Server, monkeypatch: pytest.MonkeyPatch) -> None:
         assert "has no event 9, but event 10" in wrong(url)[0].told
     with pytest.raises(ValueError, match="cannot back up PostgreSQL; use pg_dump"):
         backup(url, Path("x"))
-    assert upgrade(url) == (2, 2)
+    assert upgrade(url) == (SCHEMA, SCHEMA)
     for module in ("storage.schema", "storage.postgres_tables"):
-        monkeypatch.setattr(f"rankduel.live.{module}.SCHEMA", 4)
-    steps = {2: {"postgres": "ALTER TABLE duels ADD COLUMN note TEXT"}}
+        monkeypatch.setattr(f"rankduel.live.{module}.SCHEMA", SCHEMA + 2)
+    steps = {SCHEMA: {"postgres": "ALTER TABLE duels ADD COLUMN note TEXT"}}
     monkeypatch.setattr(migrate, "MIGRATIONS", steps)
-    with pytest.raises(StorageError, match="no migration from schema 3 to 4"):
+    with pytest.raises(StorageError, match=f"no migration from schema {SCHEMA + 1} to {SCHEMA + 2}"):
         upgrade(url)
-    steps[3] = {"postgres": "ALTER TABLE duels ADD COLUMN mood TEXT; ALTER TABLE nowhere ADD COLUMN x TEXT"}
+    steps[SCHEMA + 1] = {"postgres": "ALTER TABLE duels ADD COLUMN mood TEXT; ALTER TABLE nowhere ADD COLUMN x TEXT"}
     with pytest.raises(StorageError, match=r'cannot upgrade .* relation "nowhere" does not exist'):
         upgrade(url)
-    steps[3] = {"postgres": "ALTER TABLE duels ADD COLUMN mood TEXT"}  # the step that failed has left nothing behind
-    assert upgrade(url) == (3, 4)
+    steps[SCHEMA + 1] = {"postgres": "ALTER TABLE duels ADD COLUMN mood TEXT"}  # the failed step left nothing behind
+    assert upgrade(url) == (SCHEMA + 1, SCHEMA + 2)
 
 
 def test_another_file_is_not_upgraded(tmp_path: Path) -> None:
@@ -265,6 +267,7 @@ def test_a_newer_storage_is_refused(played: str) -> None:
     with closing(sqlite3.connect(file_of(played))) as file:
         file.execute("PRAGMA user_version = 99")
     with pytest.raises(
-        StorageError, match="has schema 99, but this version of rankduel reads schema 2; install a newer version"
+        StorageError,
+        match=f"has schema 99, but this version of rankduel reads schema {SCHEMA}; install a newer",
     ):
         upgrade(played)

@@ -17,6 +17,7 @@ from rankduel.live.storage.contract import (
     ExpireDue,
     KeyRow,
     Opened,
+    Remove,
     Show,
     SignalRow,
     Snapshot,
@@ -86,6 +87,54 @@ def test_a_batch_is_written_whole_or_not_at_all(url: str) -> None:
     assert [event.number for event in storage.read("x")] == [1]
     assert storage.duel("x", 1, 1) is None
     assert storage.counts("x") == {}
+    storage.close()
+
+
+def test_pages_signals_and_clients_are_removed(url: str) -> None:
+    storage = storage_at(url)
+    storage.commit({"x": [Created(0.0, SETTINGS)], "y": [Created(0.0, SETTINGS)]})
+    duels = [
+        row(number, f"q{number}")._replace(client=f"c{number % 2}", issued=float(number)) for number in range(1, 7)
+    ]
+    click = SignalRow(1, 1, "k", 2.0, "click", "d", 1, None, declared=True)
+    entries: list[Entry] = [click._replace(number=number) for number in (1, 2, 5)]
+    shown = [Show(1, number, None, '{"page":1}', 2.0) for number in (1, 5)]
+    tells = [Tell(1, number, None, "tie", 2.0) for number in (1, 2, 3, 4)]
+    for name in ("x", "y"):
+        storage.commit({name: [*duels, *entries, *shown, *tells]})
+    assert storage.old_duels("x", 4.0, 9) == [(1, 1), (1, 2), (1, 3)]  # those before, which are not open
+    assert storage.old_duels("x", 9.0, 2) == [(1, 1), (1, 2)]
+    assert (storage.count_old_duels("x", 4.0), storage.count_old_duels("z", 9.0)) == (3, 0)
+    before = list(storage.read("x"))
+
+    two = ((1, 1), (1, 5), (7, 7))
+    assert storage.commit({"x": [Remove(two, query_ids=False)]}).results["x"] == [1]  # 5 is open, 7 unknown
+    assert storage.duel("x", 1, 1) == duels[0]._replace(client=None, state="resolved", outcome="tie", page="")
+    assert storage.duel("x", 1, 5) == duels[4]._replace(state="shown", page='{"page":1}')
+    assert [len(storage.signals("x", 1, number)) for number in (1, 2, 5)] == [0, 1, 1]
+    assert storage.old_duels("x", 9.0, 9) == [(1, 2), (1, 3), (1, 4)]
+    assert storage.pruned_with_query("x", 9.0, "", 9) == [("q1", 1, 1)]
+    assert (storage.pruned_with_query("x", 9.0, "q1", 9), storage.pruned_with_query("x", 1.0, "", 9)) == ([], [])
+    assert storage.count_pruned_with_query("x", 9.0) == 1
+    assert storage.commit({"x": [Remove(((1, 1), (1, 2)), query_ids=True)]}).results["x"] == [2]
+    assert storage.duels_of("x", ["q1", "q2", "q3"]).keys() == {"q3"}
+    assert storage.count_pruned_with_query("x", 9.0) == 0
+    assert list(storage.read("x")) == before
+
+    assert sorted(storage.duels_of_client("x", "c1", 9)) == [(1, 3), (1, 5)]
+    assert len(storage.duels_of_client("x", "c1", 1)) == 1
+    erase = Remove(((1, 3), (1, 5)), query_ids=True, time=3.0, erasure={"reason": "r", "by": "b"})
+    done = storage.commit({"x": [erase, Tell(1, 5, None, "tie", 3.0), Show(1, 5, None, "{}", 3.0)]})
+    assert done.results["x"] == [2, TellResult(Status.LATE, None), Status.DUPLICATE]
+    assert done.events["x"] == [Event(before[-1].number + 1, 3.0, "erased", {"reason": "r", "by": "b", "duels": 2})]
+    assert storage.duel("x", 1, 5) == duels[4]._replace(query=None, client=None, state="void", page="")
+    assert storage.duels_of_client("x", "c1", 9) == []
+    assert storage.signals("x", 1, 5) == []
+    assert storage.commit({"x": [erase._replace(duels=((7, 7),))]}).events["x"] == []
+    assert storage.counts("x")["void"] == 1
+
+    assert [len(storage.signals("y", 1, number)) for number in (1, 2, 5)] == [1, 1, 1]  # the other tournament has all
+    assert storage.duel("y", 1, 1) == duels[0]._replace(state="resolved", outcome="tie", page='{"page":1}')
     storage.close()
 
 

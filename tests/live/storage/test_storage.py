@@ -21,6 +21,7 @@ from rankduel.live.runtime import snapshots
 from rankduel.live.runtime.state import State
 from rankduel.live.runtime.tickets import Tickets
 from rankduel.live.storage.contract import Batch, Committed, CounterDelta, Entry, ExpireDue, Tell
+from rankduel.live.storage.schema import SCHEMA
 from rankduel.live.storage.sqlite import SqliteStorage
 from rankduel.live.storage.writer import Writer
 
@@ -73,10 +74,10 @@ def test_a_foreign_file_is_refused_and_left_alone(url: str, tmp_path: Path) -> N
 def test_a_newer_version_is_refused(url: str) -> None:
     create(url).close()
     file = sqlite3.connect(path_of(url))
-    file.execute("PRAGMA user_version = 3")
+    file.execute(f"PRAGMA user_version = {SCHEMA + 1}")
     file.close()
     with pytest.raises(
-        rd.StorageError, match="has schema 3, but this version of rankduel reads schema 2; install a newer version"
+        rd.StorageError, match=f"has schema {SCHEMA + 1}, .* reads schema {SCHEMA}; install a newer version"
     ):
         create(url)
 

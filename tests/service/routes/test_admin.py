@@ -146,3 +146,21 @@ def test_a_change_needs_something_to_change(client: Client, name: str) -> None:
 )
 def test_nothing_can_be_done_with_an_unknown_tournament(client: Client, what: str, body: dict[str, Any]) -> None:
     assert client.post(at("nobody", what), body).problem == "unknown-tournament"
+
+
+def test_erase_client(client: Client, name: str) -> None:
+    duels = [client.post(at(name, "/ask"), {"query_id": f"q{n}", "client_id": f"u{n % 2}"}).body for n in range(6)]
+    page = {"documents": ["d"], "method": "team_draft", "teams": ["first"]}
+    shown = client.post(at(name, "/show"), {"ticket": duels[1]["ticket"], "shown": page})
+    assert shown.body == {"status": "accepted"}, shown
+    path = at(name, ":erase-client")
+    assert client.post(path, {"client_id": "u1", "reason": "asked for it"}).body == {"duels": 3}
+    assert client.post(path, {"client_id": "u1"}).body == {"duels": 0}
+    (event,) = (each for each in client.get(at(name, "/audit")).body["events"] if each["kind"] == "erased")
+    assert event["body"] == {"reason": "asked for it", "by": event["body"]["by"], "duels": 3}
+    detail = client.get(at(name, f"/duels/{duels[1]['duel']}")).body
+    assert (detail["removed"], detail["page"], detail["query_id"], detail["state"]) == (True, None, None, "void")
+    assert client.get(at(name, f"/duels/{duels[0]['duel']}")).body["removed"] is False
+    assert client.post(at(name, "/tell"), {"ticket": duels[1]["ticket"], "outcome": "tie"}).body["status"] == "late"
+    assert client.post(path, {}).problem == client.post(path, {"client_id": "a\nb"}).problem == "bad-value"
+    assert client.post(at("nobody", ":erase-client"), {"client_id": "u1"}).problem == "unknown-tournament"

@@ -30,6 +30,8 @@ SETTING_HELP = {
     "session": "lifetime of a dashboard session, in seconds",
     "keep_alive": "seconds that an idle connection stays open; must exceed the keep-alive timeout of your proxy",
     "stop_within": "seconds for unfinished requests after SIGTERM",
+    "retention_days": "remove pages, signals and client hashes of duels older than this many days; 0 keeps them",
+    "retention_query_ids": "remove query ids of these duels, too: a query that is asked again then gets a new duel",
     "access_log": "log a line for each request",
 }
 

@@ -1,10 +1,13 @@
-"""Parse whole numbers such as 1e8; format counts and durations."""
+"""Parse whole numbers such as 1e8 and durations such as 90d; format counts and durations."""
 
 import argparse
+import re
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 
-__all__ = ["count", "duration", "whole"]
+__all__ = ["age", "count", "duration", "whole"]
+
+_SECONDS = {"d": 86_400, "h": 3_600, "m": 60}
 
 
 def whole(minimum: int) -> Callable[[str], int]:
@@ -24,6 +27,18 @@ def whole(minimum: int) -> Callable[[str], int]:
         raise argparse.ArgumentTypeError(f"expected a whole number of at least {minimum}, got {text!r}")
 
     return convert
+
+
+def age(text: str) -> float:
+    """An argparse type: a duration in days, hours or minutes. Return seconds.
+
+    >>> age("90d"), age("12h"), age("1.5m")
+    (7776000.0, 43200.0, 90.0)
+    """
+    found = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)([dhm])", text, re.ASCII)
+    if found is None or float(found[1]) == 0:
+        raise argparse.ArgumentTypeError(f"expected a duration above 0 such as 90d, 12h or 30m, got {text!r}")
+    return float(found[1]) * _SECONDS[found[2]]
 
 
 def count(number: float) -> str:

@@ -17,6 +17,11 @@ const STATE = {
   void: "void",
   failed: "failed",
 };
+const NO_PAGE =
+  "The application reported the outcome, but not the page. To see pages here, report them with show, " +
+  "or tell clicks instead of outcomes.";
+const REMOVED =
+  "The page was removed by retention, or because its client was erased. The outcome still counts.";
 
 export async function load(route) {
   const after = route.state.after ? `&after=${route.state.after}` : "";
@@ -176,8 +181,7 @@ function inspector(duel) {
       : h(
           "p",
           { class: "quiet" },
-          "The application reported the outcome, but not the page. To see pages here, report them with show, " +
-            "or tell clicks instead of outcomes.",
+          duel.removed ? REMOVED : NO_PAGE,
         ),
     h("h3", null, "User actions"),
     did(duel),
@@ -212,16 +216,13 @@ function did(duel) {
       : duel.clicks.length
         ? `Clicked on ${duel.clicks.join(", ")}.`
         : "No clicks.";
-  return h(
-    "p",
-    { class: told ? "" : "quiet" },
-    told ??
-      (duel.state === "resolved"
-        ? "No signals: the application reported the outcome itself."
-        : OPEN.includes(duel.state)
-          ? "No signals yet."
-          : "No signals."),
-  );
+  return h("p", { class: told ? "" : "quiet" }, told ?? withoutActions(duel));
+}
+
+function withoutActions(duel) {
+  if (duel.removed) return "User actions were removed with the page.";
+  if (duel.state === "resolved") return "No signals: the application reported the outcome itself.";
+  return OPEN.includes(duel.state) ? "No signals yet." : "No signals.";
 }
 
 // The records of both rankers when the duel was issued.

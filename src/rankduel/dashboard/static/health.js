@@ -28,6 +28,7 @@ const KINDS = {
   ranker_started: "started a ranker",
   configured: "changed settings",
   voided: "declared a duel void",
+  erased: "erased the data of a client",
   quarantined: "quarantined an event that cannot be replayed",
 };
 
@@ -214,6 +215,7 @@ export function view(route, { overview, health, checks, audit }) {
 
 function detail({ kind, body }) {
   if (kind === "created") return `, ${plural(body.rankers, "ranker")}`;
+  if (kind === "erased") return `: ${plural(body.duels, "duel")}`;
   if (kind === "added")
     return `: ${body.rankers.slice(0, 3).join(", ")}${body.rankers.length > 3 ? " …" : ""}`;
   if (kind === "configured")

@@ -19,8 +19,15 @@ CREATE INDEX journal_changes ON journal (tournament, number) WHERE kind <> 'reso
 UPDATE duels SET state = 'resolved' WHERE state = 'told';
 UPDATE counters SET name = 'resolved' WHERE name = 'told'
 """
+_INDEX_FOR_RETENTION = """
+CREATE INDEX duels_unpruned ON duels (tournament, issued)
+    WHERE state NOT IN ('issued', 'shown') AND coalesce(page, 'none') <> ''
+"""
 # SQL from each schema to the next one, for both databases: {1: {"sqlite": "ALTER ...", "postgres": "..."}}
-MIGRATIONS: dict[int, dict[str, str]] = {1: {"sqlite": _TOLD_TO_RESOLVED, "postgres": _TOLD_TO_RESOLVED}}
+MIGRATIONS: dict[int, dict[str, str]] = {
+    1: {"sqlite": _TOLD_TO_RESOLVED, "postgres": _TOLD_TO_RESOLVED},
+    2: {"sqlite": _INDEX_FOR_RETENTION, "postgres": _INDEX_FOR_RETENTION},
+}
 
 
 def upgrade(url: str) -> tuple[int, int]:

@@ -3,9 +3,10 @@
 from enum import StrEnum
 from typing import NamedTuple
 
-__all__ = ["OPEN", "DuelRow", "Status", "numbers_of", "apply_outcome"]
+__all__ = ["OPEN", "REMOVED", "DuelRow", "Status", "numbers_of", "apply_outcome"]
 
 OPEN = ("issued", "shown")  # the states in which a duel accepts an outcome
+REMOVED = ""  # the page of a duel whose page, signals and client were removed by retention or an erasure
 
 
 class Status(StrEnum):
@@ -38,7 +39,7 @@ class DuelRow(NamedTuple):
     expires: float
     state: str = "issued"  # then shown, resolved, no_signal, expired, late, void or failed
     outcome: str | None = None
-    page: str | None = None  # the shown page as JSON, with its clicks if they were told
+    page: str | None = None  # the shown page as JSON, with its clicks if they were told; or REMOVED
 
     @property
     def id(self) -> str:
@@ -84,4 +85,4 @@ def apply_outcome(
 
 
 def _after(row: DuelRow, state: str, outcome: str | None, page: str | None) -> DuelRow:
-    return DuelRow(*row[:10], state, outcome, page or row.page)
+    return DuelRow(*row[:10], state, outcome, REMOVED if row.page == REMOVED else page or row.page)

@@ -9,8 +9,9 @@ class Event(NamedTuple):
     """An event of the journal. Times are seconds since 1970 and never decrease.
 
     The kinds are `created`, `resolved`, `paused`, `started`, `stopped`, `added`, `retired`, `ranker_paused`,
-    `ranker_started`, `configured`, `voided` and `quarantined`. A `quarantined` event could not be replayed: its body
-    has the original `kind` and `body`. All kinds except `created` and `resolved` have a `reason` and an operator, `by`.
+    `ranker_started`, `configured`, `voided`, `erased` and `quarantined`. A `quarantined` event could not be
+    replayed: its body has the original `kind` and `body`. All kinds except `created` and `resolved` have a `reason` and
+    an operator, `by`.
     """
 
     number: int

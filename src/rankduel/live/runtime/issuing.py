@@ -3,11 +3,11 @@
 import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from typing import NamedTuple
 
 from rankduel.errors import StorageError
 from rankduel.live.results import LiveDuel
+from rankduel.live.rules.clients import hash_client
 from rankduel.live.rules.duels import DuelRow
 from rankduel.live.rules.traffic_share import in_share
 from rankduel.live.rules.validation import as_list, check_name
@@ -93,7 +93,10 @@ class DuelIssuer:
     def _checked(self, asked: Iterable[tuple[str | None, str | None]]) -> list[_Query]:
         self.runtime.check()
         return [
-            (None if query is None else check_name("query_id", query), None if client is None else self._hashed(client))
+            (
+                None if query is None else check_name("query_id", query),
+                None if client is None else hash_client(client, self._salt),
+            )
             for query, client in as_list("asked", asked)
         ]
 
@@ -248,9 +251,6 @@ class DuelIssuer:
         if self._day != day:
             self._day, self._clients = day, RecentCache(_MAX_RECENT_CLIENTS)
         return day
-
-    def _hashed(self, client: str) -> str:
-        return blake2b(check_name("client_id", client).encode(), key=self._salt, digest_size=8).hexdigest()
 
     def _catch_up(self, rows: Iterable[DuelRow]) -> None:
         """If duels have rankers that another process added, follow the journal. Called without the lock."""

@@ -102,7 +102,7 @@ class State:
                 self._add([ranker for ranker in body["rankers"] if ranker not in self.arms])
             case "retired" | "ranker_paused" | "ranker_started":
                 self._change_ranker(event.kind, self.arms[body["ranker"]])
-            case "voided" | "quarantined":
+            case "voided" | "erased" | "quarantined":
                 pass  # nothing is learnt from it
             case kind:
                 raise StorageError(

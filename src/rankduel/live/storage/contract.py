@@ -26,10 +26,12 @@ __all__ = [
     "KeyRow",
     "CounterDelta",
     "Opened",
+    "Remove",
     "Show",
     "SignalRow",
     "Storage",
     "StorageBusy",
+    "StorageInUse",
     "ExpireDue",
     "Tell",
     "TellResult",
@@ -126,6 +128,18 @@ class ExpireDue(NamedTuple):
     time: float
 
 
+class Remove(NamedTuple):
+    """Remove the pages, signals and clients of duels. The result is the number of duels for which this was done.
+
+    Open duels are left alone. For an erasure, they become void instead, and the journal records it.
+    """
+
+    duels: tuple[tuple[int, int], ...]  # session and number of each
+    query_ids: bool  # whether to remove query ids, too
+    time: float = 0.0
+    erasure: dict[str, Any] | None = None  # the reason and the operator
+
+
 class Snapshot(NamedTuple):
     """The state of a tournament after `number` events. It only shortens replay."""
 
@@ -142,7 +156,7 @@ class CounterDelta(NamedTuple):
 
 REFERS_TO_DUEL = (Tell, Show, SignalRow, Void, Fail)  # entries that name a duel
 # A new duel is an entry too, as a `DuelRow`. Its result is a duel: this one, or the duel that its query already has.
-Entry = DuelRow | Created | Opened | Show | Tell | SignalRow | Change | Void | Fail | ExpireDue | CounterDelta
+Entry = DuelRow | Created | Opened | Show | Tell | SignalRow | Change | Void | Fail | ExpireDue | CounterDelta | Remove
 Batch = Mapping[str, Sequence[Entry]]  # by tournament, in order
 
 
@@ -156,6 +170,10 @@ class Committed(NamedTuple):
 
 class StorageBusy(StorageError):  # noqa: N818 - not an error: the commit is retried
     """Another process holds a lock that a commit needs. The commit had no effect."""
+
+
+class StorageInUse(StorageError):  # noqa: N818
+    """Another process owns the storage."""
 
 
 class KeyRow(NamedTuple):
@@ -213,6 +231,23 @@ class Storage(Protocol):
 
     def overdue(self, tournament: str, time: float) -> bool:
         """Whether an `ExpireDue` would expire any duel."""
+
+    def old_duels(self, tournament: str, issued_before: float, limit: int) -> list[tuple[int, int]]:
+        """Return session and number of finished duels that still have personal data, oldest first."""
+
+    def count_old_duels(self, tournament: str, issued_before: float) -> int:
+        """Return the number of duels that `old_duels` would return without a limit."""
+
+    def pruned_with_query(
+        self, tournament: str, issued_before: float, after: str, limit: int
+    ) -> list[tuple[str, int, int]]:
+        """Return query, session and number of pruned duels that have a query after `after`, in alphabetical order."""
+
+    def count_pruned_with_query(self, tournament: str, issued_before: float) -> int:
+        """Return the number of pruned duels that have a query."""
+
+    def duels_of_client(self, tournament: str, client: str, limit: int) -> list[tuple[int, int]]:
+        """Return session and number of duels of a client, given by its hash."""
 
     def signals(self, tournament: str, session: int, number: int) -> list[SignalRow]:
         """Return the signals of a duel, in order of time."""

@@ -4,15 +4,15 @@ import json
 import logging
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rankduel.errors import StorageError
 from rankduel.live.storage.shared_statements import TOURNAMENT_ID, BulkWrite, Statements
 
-__all__ = ["SCHEMA", "Database", "opened_before_fork", "tables", "text", "wrong_schema"]
+__all__ = ["SCHEMA", "Database", "by_session", "opened_before_fork", "tables", "text", "wrong_schema"]
 
-SCHEMA = 2  # version of the tables
+SCHEMA = 3  # version of the tables
 _TABLES = """
 CREATE TABLE facts (name {text} PRIMARY KEY, value {text} NOT NULL);
 CREATE TABLE tournaments (
@@ -33,6 +33,8 @@ CREATE UNIQUE INDEX duels_by_query ON duels (tournament, query) WHERE query IS N
 CREATE INDEX duels_by_client ON duels (tournament, client, issued) WHERE client IS NOT NULL;
 CREATE INDEX duels_open ON duels (tournament, expires) WHERE state IN ('issued', 'shown');
 CREATE INDEX duels_shown ON duels (tournament, issued) WHERE state = 'shown';
+CREATE INDEX duels_unpruned ON duels (tournament, issued)
+    WHERE state NOT IN ('issued', 'shown') AND coalesce(page, 'none') <> '';
 CREATE TABLE signals (
     tournament {int} NOT NULL, session {int} NOT NULL, number {int} NOT NULL, key {text} NOT NULL,
     time {float} NOT NULL, action {text} NOT NULL, object {text}, position {int}, dwell {float},
@@ -57,6 +59,14 @@ _log = logging.getLogger("rankduel")
 def tables(**words: str) -> str:
     """Return the statements that create the tables. `words` are the column types of a database."""
     return _TABLES.format(**words)
+
+
+def by_session(id: int, duels: Iterable[tuple[int, int]]) -> list[tuple[str, int, int]]:
+    """Return the values for `duels_by_number` and `signals_of_duels`, one list for each session."""
+    sessions: dict[int, list[int]] = {}
+    for session, number in duels:
+        sessions.setdefault(session, []).append(number)
+    return [(text(numbers), id, session) for session, numbers in sessions.items()]
 
 
 def wrong_schema(storage: str, schema: int, expected: int) -> str:

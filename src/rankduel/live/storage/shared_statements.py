@@ -83,6 +83,22 @@ EXPIRE_DUELS = (
 # The number of duels issued to a client since a time: for the daily cap.
 DUELS_OF_CLIENT = "SELECT count(*) FROM duels WHERE tournament = $1 AND client = $2 AND issued >= $3"
 
+# The duels of a client: for an erasure.
+DUELS_BY_CLIENT = "SELECT session, number FROM duels WHERE tournament = $1 AND client = $2 LIMIT $3"
+
+# Finished duels that were issued before a time and still have personal data, oldest first; and their number. The index
+# `duels_unpruned` has the same condition.
+_UNPRUNED = "state NOT IN ('issued', 'shown') AND coalesce(page, 'none') <> ''"
+OLD_DUELS = (
+    f"SELECT session, number FROM duels WHERE tournament = $1 AND issued < $2 AND {_UNPRUNED} ORDER BY issued LIMIT $3"
+)
+COUNT_OLD_DUELS = f"SELECT count(*) FROM duels WHERE tournament = $1 AND issued < $2 AND {_UNPRUNED}"
+
+# Pruned duels that still have a query id, in alphabetical order after a query; and their number.
+_WITH_QUERY = "FROM duels WHERE tournament = $1 AND query > $2 AND issued < $3 AND page = ''"
+PRUNED_WITH_QUERY = f"SELECT query, session, number {_WITH_QUERY} ORDER BY query LIMIT $4"
+COUNT_PRUNED_WITH_QUERY = f"SELECT count(*) {_WITH_QUERY}"
+
 # Signals and counters
 
 # The signals of a duel, in order of time.
@@ -90,6 +106,9 @@ SIGNALS_OF_DUEL = (
     f"SELECT {', '.join(SIGNAL_COLUMNS)} FROM signals "
     "WHERE tournament = $1 AND session = $2 AND number = $3 ORDER BY time, key"
 )
+
+# Delete the signals of a duel.
+DELETE_SIGNALS = "DELETE FROM signals WHERE tournament = $1 AND session = $2 AND number = $3"
 
 # All counters.
 COUNTERS = "SELECT name, value FROM counters WHERE tournament = $1"
@@ -148,6 +167,14 @@ UPDATE_DUELS = BulkWrite(
     _DUEL_ROW,
     f"INSERT INTO duels ({', '.join(_DUEL_ROW)}) {{rows}} ON CONFLICT (tournament, session, number) DO UPDATE "
     "SET state = excluded.state, outcome = excluded.outcome, page = excluded.page",
+)
+
+# Duels without client and page, as an upsert that never inserts, too. The empty page means that it was removed.
+STRIP_DUELS = BulkWrite(
+    "duels",
+    _DUEL_ROW,
+    f"INSERT INTO duels ({', '.join(_DUEL_ROW)}) {{rows}} ON CONFLICT (tournament, session, number) DO UPDATE "
+    "SET query = excluded.query, client = NULL, state = excluded.state, page = ''",
 )
 
 INSERT_EVENTS = BulkWrite("journal", JOURNAL_COLUMNS, f"INSERT INTO journal ({', '.join(JOURNAL_COLUMNS)}) {{rows}}")

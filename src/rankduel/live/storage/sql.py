@@ -129,6 +129,34 @@ class SqlStorage(Database):
         """Whether an `ExpireDue` would expire any duel."""
         return bool(self.select(sql.ANY_OVERDUE, (self.tournament_id(tournament), time)))
 
+    def old_duels(self, tournament: str, issued_before: float, limit: int) -> list[tuple[int, int]]:
+        """Return session and number of finished duels that still have personal data, oldest first."""
+        rows = self.select(sql.OLD_DUELS, (self.tournament_id(tournament), issued_before, limit))
+        return [(session, number) for session, number in rows]
+
+    def count_old_duels(self, tournament: str, issued_before: float) -> int:
+        """Return the number of duels that `old_duels` would return without a limit."""
+        count: int = self.select(sql.COUNT_OLD_DUELS, (self.tournament_id(tournament), issued_before))[0][0]
+        return count
+
+    def pruned_with_query(
+        self, tournament: str, issued_before: float, after: str, limit: int
+    ) -> list[tuple[str, int, int]]:
+        """Return query, session and number of pruned duels that have a query after `after`, in alphabetical order."""
+        rows = self.select(sql.PRUNED_WITH_QUERY, (self.tournament_id(tournament), after, issued_before, limit))
+        return [(query, session, number) for query, session, number in rows]
+
+    def count_pruned_with_query(self, tournament: str, issued_before: float) -> int:
+        """Return the number of pruned duels that have a query."""
+        values = self.tournament_id(tournament), "", issued_before
+        count: int = self.select(sql.COUNT_PRUNED_WITH_QUERY, values)[0][0]
+        return count
+
+    def duels_of_client(self, tournament: str, client: str, limit: int) -> list[tuple[int, int]]:
+        """Return session and number of duels of a client, given by its hash."""
+        rows = self.select(sql.DUELS_BY_CLIENT, (self.tournament_id(tournament), client, limit))
+        return [(session, number) for session, number in rows]
+
     def signals(self, tournament: str, session: int, number: int) -> list[SignalRow]:
         """Return the signals of a duel, in order of time."""
         rows = self.select(sql.SIGNALS_OF_DUEL, (self.tournament_id(tournament), session, number))

@@ -14,6 +14,7 @@ from time import monotonic
 from typing import Any
 
 from rankduel.errors import StorageError
+from rankduel.live.storage.contract import StorageInUse
 from rankduel.live.storage.schema import SCHEMA, tables, wrong_schema
 from rankduel.live.storage.shared_statements import SECRET, BulkWrite
 from rankduel.live.storage.sql import SqlStorage
@@ -101,6 +102,7 @@ class SqliteStorage(SqlStorage):
         )
         self._opened.callback(connection.close)
         connection.execute("PRAGMA synchronous = FULL")  # a commit returns when the log is on the disk
+        connection.execute("PRAGMA secure_delete = ON")  # removed pages and clients are overwritten in the file
         connection.execute("PRAGMA cache_size = -65536")  # 64 MB
         # Each commit empties the cache of readers. With memory mapping there is nothing to copy again.
         connection.execute(f"PRAGMA mmap_size = {_MAPPED_BYTES}")
@@ -293,7 +295,7 @@ def lock_file(path: Path) -> int:
     except OSError:
         owner = os.read(lock, 20).decode(errors="replace").strip() or "?"
         os.close(lock)
-        raise StorageError(
+        raise StorageInUse(
             f"{path} is in use by process {owner}; stop that process, or use the http address of its service"
         ) from None
     os.ftruncate(lock, 0)

@@ -19,6 +19,7 @@ from rankduel.live.storage.contract import (
     ExpireDue,
     Fail,
     Opened,
+    Remove,
     Show,
     SignalRow,
     Tell,
@@ -26,7 +27,8 @@ from rankduel.live.storage.contract import (
     Void,
     tell_result,
 )
-from rankduel.live.storage.schema import Database, text
+from rankduel.live.storage.removal import remove
+from rankduel.live.storage.schema import Database, by_session, text
 
 __all__ = ["NON_DURABLE", "MAX_SIGNALS_PER_DUEL", "TournamentTransaction"]
 
@@ -136,15 +138,8 @@ class TournamentTransaction:
                     self._insert([row])
                 self.duels[key] = row
 
-    def _by_session(self, keys: Iterable[Key]) -> list[tuple[str, int, int]]:
-        """Return the values for `duels_by_number` and `signals_of_duels`, one list for each session."""
-        sessions: dict[int, list[int]] = {}
-        for session, number in keys:
-            sessions.setdefault(session, []).append(number)
-        return [(text(numbers), self.id, session) for session, numbers in sessions.items()]
-
     def _load_duels(self, keys: Iterable[Key]) -> None:
-        if given := self._by_session(keys):
+        if given := by_session(self.id, keys):
             for stored in self.storage.fetch_each(self.storage.statements.duels_by_number, given):
                 if self._has_rankers(row := DuelRow(*stored)):
                     self.duels[row[:2]] = row
@@ -218,7 +213,7 @@ class TournamentTransaction:
         if row is None:
             return Status.UNKNOWN
         if row.state != "issued":
-            same = row.page is None or row.page.startswith(entry.page[:-1])  # a stored page may have clicks at its end
+            same = not row.page or row.page.startswith(entry.page[:-1])  # a stored page may have clicks at its end
             return Status.DUPLICATE if same else Status.CONFLICT
         if max(entry.time, self.time) >= row.expires:
             return Status.LATE
@@ -247,6 +242,16 @@ class TournamentTransaction:
             self._becomes(key, row._replace(state="failed", page=entry.page))
             self.counts["failed"] += 1
         return row.state
+
+    def _remove(self, entry: Remove) -> int:
+        self._save_signals()
+        self._save_duels()
+        rows, voided = remove(self.storage, self.id, entry)
+        self.duels.update({row[:2]: row for row in rows if row[:2] in self.duels})
+        self.counts["void"] += voided
+        if rows and entry.erasure is not None:
+            self._happens(entry.time, "erased", entry.erasure | {"duels": len(rows)})
+        return len(rows)
 
     def _create(self, entry: Created) -> Event | None:
         return None if self.number else self._happens(entry.time, "created", entry.settings)
@@ -306,9 +311,10 @@ class TournamentTransaction:
         """
         if not self.signals:
             return
-        actions = self._stored_actions({signal[:2] for signal in self.signals.values()})
+        signals, self.signals = self.signals, {}
+        actions = self._stored_actions({signal[:2] for signal in signals.values()})
         new: list[SignalRow] = []
-        for index, signal in self.signals.items():
+        for index, signal in signals.items():
             seen = actions[signal[:2]]
             if signal.key in seen:
                 self.counts["duplicate signals"] += 1
@@ -333,7 +339,7 @@ class TournamentTransaction:
         """Return the actions of the stored signals of these duels, by the key of the signal."""
         actions: dict[Key, dict[str, str]] = {key: {} for key in keys}
         find = self.storage.statements.signals_of_duels
-        for session, number, key, action in self.storage.fetch_each(find, self._by_session(keys)):
+        for session, number, key, action in self.storage.fetch_each(find, by_session(self.id, keys)):
             actions[session, number][key] = action
         return actions
 
@@ -367,6 +373,7 @@ _HANDLERS = {
     Fail: "_fail",
     ExpireDue: "_expire_due",
     CounterDelta: "_count",
+    Remove: "_remove",
 }
 
 

@@ -131,6 +131,11 @@ class Writer:
         """Wait until all entries queued so far are durable."""
         self.put(tournament, ()).result()
 
+    @property
+    def closing(self) -> bool:
+        """Whether the writer is closed, or will be as soon as its queue is written."""
+        return self._closing
+
     def check(self) -> None:
         """Raise StorageError if the writer is closed, or belongs to the parent process."""
         if self._process != os.getpid():

@@ -23,6 +23,7 @@ __all__ = [
     "Ask",
     "ChangeSettings",
     "CreateTournament",
+    "EraseClient",
     "Query",
     "Reason",
     "Show",
@@ -76,6 +77,13 @@ class ChangeSettings(Body):
 class Reason(Body):
     """The reason for a change. The journal records it with the name of your API key."""
 
+    reason: ReasonText = ""
+
+
+class EraseClient(Body):
+    """The client whose data is removed. It is not logged, and the journal does not name it."""
+
+    client_id: Name
     reason: ReasonText = ""
 
 

@@ -14,6 +14,7 @@ __all__ = [
     "Duel",
     "DuelPage",
     "Duels",
+    "Erased",
     "Event",
     "Health",
     "Ingested",
@@ -263,6 +264,12 @@ class Health(Struct):
     delays: dict[str, int]  # tells by seconds since the ask: up to 1, up to 10, ...
     failure: str | None  # of the storage or of the bandit
     maintenance: str | None  # why duels are not resolved, do not expire, or guardrails are not checked
+
+
+class Erased(Struct):
+    """The number of duels of the erased client."""
+
+    duels: int
 
 
 class Event(Struct):

@@ -7,7 +7,7 @@ from rankduel.live import LocalTournament
 from rankduel.live.rules.validation import some_of
 from rankduel.live.settings import DIALS
 from rankduel.service.http import response_schemas as out
-from rankduel.service.http.request_schemas import AddRankers, ChangeSettings, CreateTournament, Reason
+from rankduel.service.http.request_schemas import AddRankers, ChangeSettings, CreateTournament, EraseClient, Reason
 from rankduel.service.http.routing import Request, Route, sent_fields
 from rankduel.service.problems import Problem
 from rankduel.service.routes.read import tournament_out
@@ -102,6 +102,13 @@ async def void(request: Request) -> out.Tournament:
     return await _operate(request, "void", request.path["duel"])
 
 
+async def erase_client(request: Request) -> out.Erased:
+    """Erase the data of a client: the hash of its id, and the pages, signals and query ids of its duels."""
+    t = await request.service.tournament(request.path["name"])
+    body = request.body
+    return out.Erased(await request.service.in_thread(t.erase_client, body.client_id, body.reason, request.by))
+
+
 async def _operate_ranker(request: Request, method: str) -> out.Tournament:
     t, ranker = await request.service.tournament(request.path["name"]), request.path["ranker"]
     if ranker not in t.rankers:
@@ -155,4 +162,13 @@ ROUTES = (
     _verb("/rankers/{ranker}:pause", pause_ranker, "unknown-ranker"),
     _verb("/rankers/{ranker}:start", start_ranker, "unknown-ranker"),
     _verb("/duels/{duel}:void", void, "unknown-duel"),
+    Route(
+        "POST",
+        _TOURNAMENT + ":erase-client",
+        "admin",
+        erase_client,
+        out.Erased,
+        EraseClient,
+        problems=("unknown-tournament",),
+    ),
 )

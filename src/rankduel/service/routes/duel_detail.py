@@ -9,7 +9,7 @@ from msgspec.json import decode, encode
 
 from rankduel.dashboard import DuelContext, duel_context, explain_duel, selection_rule
 from rankduel.live import DuelRow, LocalTournament, view_at
-from rankduel.live.rules.duels import numbers_of
+from rankduel.live.rules.duels import REMOVED, numbers_of
 from rankduel.service.http.response_schemas import StoredDuel
 from rankduel.service.http.responses import Response, json_response
 from rankduel.service.http.routing import Request
@@ -33,6 +33,7 @@ class DuelDetail(StoredDuel):
     """A duel with the page, the signals of users, and why these two rankers met."""
 
     page: dict[str, Any] | None  # `lists` has the top documents of both rankers, if they were sent
+    removed: bool  # whether page, signals and client were removed by retention or an erasure
     failure: str | None  # why the duel could not be resolved
     clicks: list[Any] | None  # documents, if the tell contained clicks; other clicks are signals
     signals: list[DuelSignal]
@@ -67,7 +68,7 @@ def _explained(t: LocalTournament, id: str) -> bytes:
 def _detail(t: LocalTournament, id: str, explained: bytes) -> bytes:
     row = _row(t, id)
     explanation = decode(explained, type=Explanation)
-    page: dict[str, Any] | None = None if row.page is None else json.loads(row.page)
+    page: dict[str, Any] | None = json.loads(row.page) if row.page else None
     seen = t.storage.signals(t.name, row.session, row.number)
     propensity = None
     if row.first_propensity is not None and row.second_propensity is not None:
@@ -75,6 +76,7 @@ def _detail(t: LocalTournament, id: str, explained: bytes) -> bytes:
     return encode(
         DuelDetail(
             **duel_fields(row, t.rankers),
+            removed=row.page == REMOVED,
             failure=None if page is None else page.pop("failure", None),
             clicks=None if page is None else page.pop("clicks", None),
             page=page,
