@@ -13,6 +13,7 @@ from benchmarks import (
     postgres,
     running_time,
     service,
+    sizes,
     speed,
     start,
 )
@@ -48,6 +49,9 @@ def parser() -> argparse.ArgumentParser:
         help="only memory and opening time of a live tournament",
     )
     options.add_argument("--service", action="store_true", help="only the HTTP service")
+    options.add_argument(
+        "--sizes", action="store_true", help="only bytes per duel; with --postgres, in this database, which is emptied"
+    )
     options.add_argument("--postgres", metavar="URL", help="only live tournaments in this PostgreSQL database")
     return options
 
@@ -70,8 +74,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if asked.service:
         service.report(quick=asked.quick)
         return
-    if asked.postgres is not None:
-        postgres.report(asked.postgres, quick=asked.quick)
+    if asked.sizes or asked.postgres is not None:
+        if asked.sizes:
+            sizes.report(asked.postgres, quick=asked.quick)
+        else:
+            postgres.report(asked.postgres, quick=asked.quick)
         return
     repeat = 1 if asked.quick else asked.repeat
     speed.report(only=asked.bandit, repeat=repeat, quick=asked.quick)

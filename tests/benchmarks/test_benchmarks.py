@@ -1,6 +1,7 @@
 """The benchmarks run. No test checks their times."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -43,6 +44,13 @@ def test_endurance() -> None:
     told = bench("--endurance", "2000")
     assert told.count(" MB, 136 left\n") == 10
     assert "\nopen and first ask with 2,000 duels: " in told
+
+
+def test_sizes() -> None:
+    lines = bench("--sizes", "--quick").splitlines()[-4:]
+    for line in lines:
+        played, pruned, anonymous = (int(size) for size in re.findall(r"(\d+)(?:,|;)", line.partition(": ")[2])[:3])
+        assert anonymous < pruned < played, line
 
 
 def test_table_2_stands_beside_the_papers(table: str) -> None:
