@@ -75,11 +75,10 @@ def _operation(route: Route, schema_of: dict[str, Any]) -> dict[str, Any]:
     }
     if route.body is not None:
         schema = _EVENTS if route.body is bytes else schema_of[repr(route.body)]
-        content = {
-            media: {"schema": schema if media == "application/json" else {"type": "string"}}
-            for media in route.media_types
-        }
-        operation["requestBody"] = {"required": not route.body_optional, "content": content}
+        body = {"required": not route.body_optional, "content": {"application/json": {"schema": schema}}}
+        if lines := route.media_types[1:]:  # generators of clients know JSON only
+            body["description"] = f"You can also send one JSON value per line, as `{'` or `'.join(lines)}`."
+        operation["requestBody"] = body
     return operation
 
 
