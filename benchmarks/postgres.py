@@ -1,22 +1,40 @@
 """Live tournaments on PostgreSQL: durable tells per second of one and three processes, delays, and leader failover.
 
-`python -m benchmarks --postgres postgresql://...` creates tournaments in this database, and does not delete them.
+`python -m benchmarks --postgres postgresql://...` creates tournaments in this database, and does not delete them. In a
+new database, the first seconds show whether PostgreSQL needs table statistics to be fast.
 """
 
+import math
+import os
 import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from secrets import token_hex
 from statistics import median
-from time import monotonic, perf_counter, sleep, time
+from time import monotonic, perf_counter, process_time, sleep, time
+from typing import NamedTuple
 
 import psycopg
 
 import rankduel as rd
 from rankduel.live import LocalTournament
+from rankduel.live.storage.postgres import PostgresStorage
 
 RANKERS = [f"ranker {number}" for number in range(136)]
+FIRST = 0.2  # the share of a measurement that is also reported apart
+
+
+class Played(NamedTuple):
+    """What one process measured."""
+
+    first: float  # duels per second at the beginning
+    later: float  # duels per second after that
+    ask: float  # median seconds
+    tell: float
+    cpu: float  # seconds of CPU per duel, in this process
+    database_cpu: float  # the same in its database connections; nan: the database runs on another machine
 
 
 def report(url: str, *, quick: bool) -> None:
@@ -24,16 +42,19 @@ def report(url: str, *, quick: bool) -> None:
     seconds = 1.0 if quick else 10.0
     took = 1e3 * bare(url)
     print(f"\nlive tournament of {len(RANKERS)} rankers on PostgreSQL; a bare commit of one row takes {took:.1f} ms")
-    for kind, what in (("single", "8 threads, one duel at a time"), ("groups", "batches of 100")):
+    for kind, what in (("groups", "batches of 100"), ("single", "8 threads, one duel at a time")):
         for processes in (1, 3):
             name = f"bench {token_hex(4)}"
             LocalTournament.create(name, rankers=RANKERS, storage=url, seed=1).close()
-            rates, waits = played(url, name, kind, seconds, processes)
+            found = played(url, name, kind, seconds, processes)
             with LocalTournament.open(name, storage=url) as t:
                 assert sum(event.kind == "resolved" for event in t.journal()) == t.counts.resolved
+            middle = Played(*map(median, zip(*found, strict=True)))
             print(
-                f"ask and durable tell, {what}, {processes} processes: {sum(rates):,.0f}/s; "
-                f"ask {1e3 * waits[0]:.1f} ms, tell {1e3 * waits[1]:.1f} ms (medians)"
+                f"ask and durable tell, {what}, {processes} processes: {sum(one.later for one in found):,.0f}/s, "
+                f"in the first {FIRST * seconds:g} s {sum(one.first for one in found):,.0f}/s; "
+                f"ask {1e3 * middle.ask:.1f} ms, tell {1e3 * middle.tell:.1f} ms (medians); "
+                f"CPU per duel {1e6 * middle.cpu:,.0f} us, and {1e6 * middle.database_cpu:,.0f} us in the database"
             )
     print(f"other processes learn a tell after {1e3 * median(lags(url, 5 if quick else 40)):.0f} ms (median)")
     print(f"after the leader is killed, another process leads within {takeover(url):.2f} s")
@@ -52,8 +73,8 @@ def bare(url: str) -> float:
     return median(times)
 
 
-def played(url: str, name: str, kind: str, seconds: float, processes: int) -> tuple[list[float], list[float]]:
-    """Duels per second of each process, and the median times of asks and tells."""
+def played(url: str, name: str, kind: str, seconds: float, processes: int) -> list[Played]:
+    """Let processes play at once."""
     command = [sys.executable, "-m", "benchmarks.postgres", url, name, kind, str(seconds)]
     workers = [
         subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(processes)
@@ -65,38 +86,60 @@ def played(url: str, name: str, kind: str, seconds: float, processes: int) -> tu
         assert worker.stdin is not None
         worker.stdin.write("go\n")
         worker.stdin.flush()
-    said = [[float(word) for word in worker.communicate()[0].split()] for worker in workers]
+    said = [Played(*map(float, worker.communicate()[0].split())) for worker in workers]
     assert all(worker.returncode == 0 for worker in workers)
-    return [line[0] for line in said], [median(line[column] for line in said) for column in (1, 2)]
+    return said
 
 
 def play(url: str, name: str, kind: str, seconds: float) -> None:
-    """Play duels in one of the processes, and print rate and times."""
+    """Play duels in one of the processes, and print a `Played`."""
     with LocalTournament.open(name, storage=url) as t:
         print("ready", flush=True)
         sys.stdin.readline()
-        until = perf_counter() + seconds
-        waits: list[tuple[float, float]] = []
+        started, cpu, database_cpu = perf_counter(), process_time(), cpu_of_database(t)
+        waits: list[tuple[float, float, float]] = []  # end, ask, tell
         size, threads = (1, 8) if kind == "single" else (100, 1)
 
         def work() -> None:
-            while perf_counter() < until:
+            while perf_counter() < started + seconds:
                 asked = [(token_hex(8), None) for _ in range(size)]
                 start = perf_counter()
                 duels = t.ask_many(asked)
                 middle = perf_counter()
                 receipts = t.tell_many([(duel, rd.Outcome.TIE) for duel in duels])
-                waits.append((middle - start, perf_counter() - middle))
+                end = perf_counter()
+                waits.append((end, middle - start, end - middle))
                 assert {receipt.status for receipt in receipts} == {"accepted"}
 
-        started = perf_counter()
         workers = [threading.Thread(target=work) for _ in range(threads)]
         for worker in workers:
             worker.start()
         for worker in workers:
             worker.join()
-        rate = size * len(waits) / (perf_counter() - started)
-        print(rate, median(ask for ask, _ in waits), median(tell for _, tell in waits), flush=True)
+        first = sum(end < started + FIRST * seconds for end, _, _ in waits)
+        done = Played(
+            size * first / (FIRST * seconds),
+            size * (len(waits) - first) / (perf_counter() - started - FIRST * seconds),
+            median(ask for _, ask, _ in waits),
+            median(tell for _, _, tell in waits),
+            (process_time() - cpu) / (size * len(waits)),
+            (cpu_of_database(t) - database_cpu) / (size * len(waits)),
+        )
+        print(*done, flush=True)
+
+
+def cpu_of_database(t: LocalTournament) -> float:
+    """Seconds of CPU that the database has spent for the connections of this process; nan if it is elsewhere."""
+    storage = t.storage
+    assert isinstance(storage, PostgresStorage)
+    ticks = 0
+    for connection in (storage._writer, storage._ask_reader, storage._reader, storage._election._connection):
+        stat = Path(f"/proc/{connection.connected().info.backend_pid}/stat")
+        if not stat.exists() or "postgres" not in (text := stat.read_text()):
+            return math.nan
+        user, system = text.rpartition(")")[2].split()[11:13]
+        ticks += int(user) + int(system)
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def lags(url: str, tells: int) -> list[float]:

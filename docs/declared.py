@@ -157,9 +157,11 @@ def _call(method: str, path: str, operation: Mapping[str, Any]) -> list[str]:
         if each["in"] == "query"
     ]
     if body := operation.get("requestBody"):
-        kinds = dict.fromkeys(_kind(content["schema"]) for content in body["content"].values())
-        media = "" if list(body["content"]) == ["application/json"] else f", as {_listed(body['content'])}"
-        lines.append(f"- {'Request' if body['required'] else 'Optional request'} body: {', or '.join(kinds)}{media}")
+        (content,) = body["content"].values()
+        about = f". {_escaped(body['description'])}" if "description" in body else ""
+        lines.append(
+            f"- {'Request' if body['required'] else 'Optional request'} body: {_kind(content['schema'])}{about}"
+        )
     for status, answer in operation["responses"].items():
         for media, content in answer.get("content", {}).items():
             if media != "application/problem+json":

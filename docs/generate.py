@@ -2,7 +2,8 @@
 
 `python docs/generate.py` writes the pages. `--check` writes nothing. It fails if a page is stale, if the docstring of a
 bandit has a missing section or the wrong parameters, or if a command, option, call or name has no description. It also
-fails if any page of docs/ lists an option twice within one command.
+fails if any page of docs/ lists an option twice within one command, or if a setting has different defaults in different
+places.
 """
 
 import argparse
@@ -14,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import declared
+import defaults
 import rankduel as rd
 
 PAGES = Path(__file__).resolve().parent / "bandits"
@@ -268,9 +270,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for path in sorted(PAGES.parent.rglob("*.md"))
         for slip in repeated_options(path.read_text())
     ]
-    if repeated:
-        print("\n".join(repeated), file=sys.stderr)
-    return 1 if stale or repeated else 0
+    slips = repeated + defaults.conflicts(defaults.stated_defaults())
+    if slips:
+        print("\n".join(slips), file=sys.stderr)
+    return 1 if stale or slips else 0
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import pytest
 
 import rankduel as rd
 from fences import ROOT
+from postgres.server import Server
 from rankduel.interleaving import MULTILEAVINGS
 from rankduel.lab import paper_specs
 
@@ -89,3 +90,12 @@ def test_service() -> None:
     assert "bare hello: " in lines
     assert "durable tells/s" in lines
     assert "\nbatches of 100: " in lines
+
+
+def test_postgres(postgres: Server) -> None:
+    lines = bench("--postgres", postgres.empty(), "--quick")
+    for processes in (1, 3):
+        for what in ("batches of 100", "8 threads, one duel at a time"):
+            assert f"\nask and durable tell, {what}, {processes} processes: " in lines
+    assert "in the first 0.2 s" in lines
+    assert "nan us in the database" not in lines  # it runs on this machine

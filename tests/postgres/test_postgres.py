@@ -460,37 +460,6 @@ def test_texts_and_numbers_survive_alone_and_together(url: str) -> None:
     storage.close()
 
 
-def test_every_statement_goes_by_an_index(url: str) -> None:
-    """Also with plans made while the tables were empty, and statistics that say that they are."""
-    with create(url) as t, sql(url) as connection:
-        t.tell_many([(duel, FIRST) for duel in t.ask_many([(f"q{number}", "c") for number in range(500)])])
-        duels = t.ask_many([(f"r{number}", "c") for number in range(500)])
-        t.storage.due("search", 0.0, 10)
-        t.storage.asked_by("search", "c", 0.0)
-        t.duels(10, "1-9")
-        before = scans(connection)
-        for _ in range(8):
-            t.ask_many([(f"q{number}", None) for number in range(40)])
-            t.tell_many([(duel, FIRST) for duel in duels])
-            t.tell("1-1", FIRST)
-            t.storage.due("search", 0.0, 10)
-            t.storage.overdue("search", 0.0)
-            t.storage.asked_by("search", "c", 0.0)
-            t.duels(10, "1-9")
-            list(t.journal(900))
-        t.close()
-        until(lambda: scans(connection)["duels"][1] > before["duels"][1])
-        after = scans(connection)
-        for table in ("duels", "journal"):
-            assert after[table][0] - before[table][0] < 8  # making the indexes may be counted late
-
-
-def scans(connection: psycopg.Connection[tuple[Any, ...]]) -> dict[str, tuple[int, int]]:
-    """How often each table was read from end to end, and by an index."""
-    rows = connection.execute("SELECT relname, seq_scan, idx_scan FROM pg_stat_user_tables")
-    return {name: (sequential, indexed or 0) for name, sequential, indexed in rows}
-
-
 def test_threads_share_the_reader(url: str) -> None:
     with create(url) as t:
         t.tell_many([(duel, FIRST) for duel in t.ask_many([(f"q{number}", None) for number in range(50)])])

@@ -11,6 +11,19 @@ UNLOCKED_TOURNAMENTS = (
     "SELECT name FROM tournaments WHERE name IN (SELECT json_array_elements_text($1::json)) FOR UPDATE SKIP LOCKED"
 )
 
+
+def _for_each_listed(columns: str, table: str, condition: str) -> str:
+    """Return a statement that finds the rows for each `value` of a JSON list ($1), by the index.
+
+    `OFFSET 0` keeps the planner from turning the lookups into a join. While the table is empty, or was when it was
+    last analyzed, PostgreSQL would rather read the whole tournament and compare each row with the list. It keeps such a
+    plan however large the table becomes.
+    """
+    listed = "json_array_elements_text($1::json) AS listed (value)"
+    rows = f"SELECT {columns} FROM {table} WHERE {condition} OFFSET 0"
+    return f"SELECT found.* FROM {listed} CROSS JOIN LATERAL ({rows}) AS found"
+
+
 STATEMENTS = Statements(
     # All processes number events under the lock on this row.
     lock_tournament="SELECT id, number, time FROM tournaments WHERE name = $1 FOR UPDATE",
@@ -26,18 +39,12 @@ STATEMENTS = Statements(
         "SELECT time, body FROM journal "
         "WHERE tournament = $1 AND kind <> 'resolved' AND kind IN ('created', 'added') ORDER BY number"
     ),
-    duels_of_queries=(
-        f"SELECT {DUEL_COLUMNS} FROM json_array_elements_text($1::json) AS listed (value) CROSS JOIN duels "
-        "WHERE tournament = $2 AND query = value"
+    duels_of_queries=_for_each_listed(DUEL_COLUMNS, "duels", "tournament = $2 AND query = value"),
+    duels_by_number=_for_each_listed(
+        DUEL_COLUMNS, "duels", "tournament = $2 AND session = $3 AND number = CAST(value AS BIGINT)"
     ),
-    duels_by_number=(
-        f"SELECT {DUEL_COLUMNS} FROM json_array_elements_text($1::json) AS listed (value) CROSS JOIN duels "
-        "WHERE tournament = $2 AND session = $3 AND number = CAST(value AS BIGINT)"
-    ),
-    signals_of_duels=(
-        "SELECT session, number, signals.key, action "
-        "FROM json_array_elements_text($1::json) AS listed (value) CROSS JOIN signals "
-        "WHERE tournament = $2 AND session = $3 AND number = CAST(value AS BIGINT)"
+    signals_of_duels=_for_each_listed(
+        "session, number, key, action", "signals", "tournament = $2 AND session = $3 AND number = CAST(value AS BIGINT)"
     ),
 )
 

@@ -65,6 +65,7 @@ class Writer:
         self._pending_asks = PendingAsks(_PENDING_ASK_SECONDS)
         self._waiting_callers = 0  # in the queue
         self._last_callers = 0  # callers that waited for the last commit
+        self._awaited_callers = 0  # while the thread gathers callers: how many wake it
         self._idle = self._closing = self._orphaned = False
         self._commit_began: float | None = None  # when the current commit began
         self._busy_since: dict[str, float] = {}  # tournaments whose lock another process holds
@@ -124,7 +125,7 @@ class Writer:
         self._queue.append((tournament, entries, future))
         self._queued_entries += len(entries)
         self._waiting_callers += future is not None
-        if self._idle or future is not None:
+        if self._idle or (future is not None and self._waiting_callers >= self._awaited_callers):
             self._not_empty.notify()
 
     def flush(self, tournament: str) -> None:
@@ -293,6 +294,7 @@ class Writer:
 
     def _wait_for_callers(self, seconds: float, callers: int) -> None:
         """Wait until this many callers wait for a result, but at most this many seconds."""
+        self._awaited_callers = callers
         due = monotonic() + seconds
         while self._waiting_callers < callers and not self._closing and (left := due - monotonic()) > 0:
             self._not_empty.wait(left)

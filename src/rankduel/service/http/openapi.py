@@ -2,12 +2,16 @@
 
 import re
 from collections.abc import Iterable
+from dataclasses import MISSING, fields
+from inspect import signature
 from typing import Any
 
 import msgspec
 
+from rankduel.live import Tournament
 from rankduel.live.rules.ubi import FIRST_TIME, LAST_TIME, MAX_EVENTS_PER_CALL, MAX_OBJECT_ID_CHARACTERS
 from rankduel.live.rules.validation import MAX_NAME_CHARACTERS
+from rankduel.live.settings import Settings
 from rankduel.service.http.parameters import Parameter
 from rankduel.service.http.routing import Route
 from rankduel.service.http.schema_types import NAME_PATTERN, PRINTABLE
@@ -43,6 +47,8 @@ def document(routes: Iterable[Route], version: str) -> dict[str, Any]:
         dict.fromkeys(kind for route in routes for kind in (route.body, *route.responses) if kind not in _PLAIN)
     )
     schemas, components = msgspec.json.schema_components(types, ref_template="#/components/schemas/{name}")
+    if "CreateTournament" in components:
+        _state_defaults(components["CreateTournament"]["properties"])
     schema_of = dict(zip(map(repr, types), schemas, strict=True))
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
@@ -65,6 +71,16 @@ def document(routes: Iterable[Route], version: str) -> dict[str, Any]:
     }
 
 
+def _state_defaults(properties: dict[str, Any]) -> None:
+    """Add the defaults of `Tournament.create` to fields that may be omitted."""
+    parameters = signature(Tournament.create).parameters.values()
+    defaults = {each.name: each.default for each in parameters if each.default not in (None, each.empty)}
+    defaults |= {each.name: each.default for each in fields(Settings) if each.default not in (None, MISSING)}
+    for name in properties.keys() & defaults:
+        value = defaults[name]
+        properties[name].setdefault("default", list(value) if isinstance(value, tuple) else value)
+
+
 def _operation(route: Route, schema_of: dict[str, Any]) -> dict[str, Any]:
     operation: dict[str, Any] = {
         "operationId": route.name,
@@ -75,11 +91,10 @@ def _operation(route: Route, schema_of: dict[str, Any]) -> dict[str, Any]:
     }
     if route.body is not None:
         schema = _EVENTS if route.body is bytes else schema_of[repr(route.body)]
-        content = {
-            media: {"schema": schema if media == "application/json" else {"type": "string"}}
-            for media in route.media_types
-        }
-        operation["requestBody"] = {"required": not route.body_optional, "content": content}
+        body = {"required": not route.body_optional, "content": {"application/json": {"schema": schema}}}
+        if lines := route.media_types[1:]:  # generators of clients know JSON only
+            body["description"] = f"You can also send one JSON value per line, as `{'` or `'.join(lines)}`."
+        operation["requestBody"] = body
     return operation
 
 

@@ -64,7 +64,7 @@ class Route:
     status: int = 200
     problems: tuple[str, ...] = ()  # names of problems, in addition to the common ones
     parameters: tuple[Parameter, ...] = field(default=())
-    media_types: tuple[str, ...] = ("application/json",)  # of the body
+    media_types: tuple[str, ...] = ("application/json",)  # of the body; all but the first: one JSON value per line
     body_optional: bool = False
     any_query: bool = False  # whether unknown query parameters are accepted, as on pages for browsers
 

@@ -2,9 +2,9 @@
 
 import json
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 from msgspec.json import decode, encode
 
 from rankduel.dashboard import DuelContext, duel_context, explain_duel, selection_rule
@@ -17,6 +17,9 @@ from rankduel.service.problems import Problem
 from rankduel.service.routes.read import duel_fields
 
 __all__ = ["DuelDetail", "show_duel"]
+
+
+_Document = Annotated[Any, Meta(description="A document, as your application names it.")]
 
 
 class DuelSignal(Struct):
@@ -35,7 +38,7 @@ class DuelDetail(StoredDuel):
     page: dict[str, Any] | None  # `lists` has the top documents of both rankers, if they were sent
     removed: bool  # whether page, signals and client were removed by retention or an erasure
     failure: str | None  # why the duel could not be resolved
-    clicks: list[Any] | None  # documents, if the tell contained clicks; other clicks are signals
+    clicks: list[_Document] | None  # if the tell contained clicks; other clicks are signals
     signals: list[DuelSignal]
     propensity: list[float] | None
     rule: str  # how the bandit chooses rankers
