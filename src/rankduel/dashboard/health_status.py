@@ -42,6 +42,8 @@ def health_status(view: View, health: Health, paused: Event | None = None) -> He
         bad.append(f"Failure: {health.failure}. See the server's log.")
     if health.maintenance is not None:
         bad.append(f"Maintenance failed: {health.maintenance}. Guardrails may be off. See the server's log.")
+    if health.clock is not None:
+        warnings.append(health.clock)
     if counts.failed:
         warnings.append(f"{counts.failed:,} duels could not be resolved. The page of each duel shows the reason.")
     finished = counts.resolved + counts.no_signal + counts.expired

@@ -5,7 +5,6 @@ import weakref
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
 from functools import cache
-from time import time as now
 from typing import Any, Self
 
 from rankduel.bandits import Bandit
@@ -18,6 +17,7 @@ from rankduel.live.rules.attribution import Attribution
 from rankduel.live.rules.duels import Status
 from rankduel.live.rules.signals import Clicks, Shown, Signal
 from rankduel.live.rules.validation import MAX_NAME_CHARACTERS, as_list, brief, check_name, some_of
+from rankduel.live.runtime.clock import now
 from rankduel.live.runtime.issuing import DuelIssuer
 from rankduel.live.runtime.maintenance import Maintenance
 from rankduel.live.runtime.recording import ResultRecorder
@@ -184,9 +184,10 @@ class LocalTournament(ReadOnlyTournament, Tournament, schemes=("",)):
         return standings.health(
             runtime.counters,
             runtime.failing,
-            self.storage.url,
+            self.storage.redacted,
             actions=runtime.actions,
             maintenance=runtime.maintenance_failure,
+            clock=runtime.clock_warning,
         )
 
     @property

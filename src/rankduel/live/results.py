@@ -160,6 +160,7 @@ class Health:
     delays: dict[int, int]  # tells by seconds since the ask: at most 1, at most 10, ...
     failure: str | None  # of the storage or the bandit
     maintenance: str | None  # why maintenance failed
+    clock: str | None  # what is wrong with the clock of the server
 
     @property
     def joined(self) -> float:

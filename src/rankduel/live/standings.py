@@ -1,7 +1,7 @@
 """Make the leaderboard, decision, timeline and preferences from a view, and the health from counters."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from rankduel.live.results import Counts, Departure, Health, LiveDecision, Meeting, Standing
 from rankduel.live.view import View
@@ -55,15 +55,16 @@ def preferences(view: View, start: int = 0, stop: int | None = None) -> list[Mee
 def health(
     counters: Mapping[str, int],
     failure: Exception | None,
-    storage: str,
+    redacted: Callable[[str], str],
     *,
     actions: Collection[str] = (),
     maintenance: str | None = None,
+    clock: str | None = None,
 ) -> Health:
     """Make the health of a tournament from its counters and its failures.
 
-    Signals of actions that are not in `actions` count as "other". The address of the storage is removed from messages,
-    because every reader of the service sees them.
+    Signals of actions that are not in `actions` count as "other". `redacted` removes the address of the storage from
+    messages, because every reader of the service sees them.
     """
 
     def named(word: str) -> dict[str, int]:
@@ -74,7 +75,6 @@ def health(
         signals["other"] = counters["undeclared actions"]
     for action, count in named("action ").items():
         signals[action if action in actions else "other"] += count
-    address = storage.removeprefix("sqlite:///")  # as in messages
     return Health(
         counts=Counts.of(counters),
         served=named("serve "),
@@ -88,6 +88,7 @@ def health(
         late_signals=counters.get("late signals", 0),
         outcomes=named("outcome "),
         delays={int(bound): count for bound, count in sorted(named("delay ").items(), key=lambda item: int(item[0]))},
-        failure=None if failure is None else f"{type(failure).__name__}: {failure}".replace(address, "the storage"),
-        maintenance=None if maintenance is None else maintenance.replace(address, "the storage"),
+        failure=None if failure is None else redacted(f"{type(failure).__name__}: {failure}"),
+        maintenance=None if maintenance is None else redacted(maintenance),
+        clock=clock,
     )

@@ -23,13 +23,13 @@ _NO_TOURNAMENT = ""  # not a valid name: this entry keeps the storage open witho
 class OpenTournaments:
     """A storage and its open tournaments. Thread-safe."""
 
-    def __init__(self, url: str, settings: ServiceSettings) -> None:
+    def __init__(self, url: str, settings: ServiceSettings, *, create: bool) -> None:
         self.url = url
         self.tournaments: dict[str, LocalTournament] = {}
         self.broken: dict[str, str] = {}  # tournaments that cannot be opened, with the reason
         self._tried: dict[str, float] = {}  # time of the last attempt to open each broken one
         self._lock = threading.Lock()
-        self._writer = acquire(url, _NO_TOURNAMENT)
+        self._writer = acquire(url, _NO_TOURNAMENT, create=create)
         if settings.retention_days:
             age, query_ids = DAY * settings.retention_days, settings.retention_query_ids
             retention = Retention(self._writer, age, query_ids=query_ids)
@@ -41,11 +41,18 @@ class OpenTournaments:
         return self._writer.storage
 
     @property
-    def write_failure(self) -> str | None:
-        """Why writes fail, without details, or None if they succeed. Never waits for the storage."""
-        if self._writer.stalled:
-            return "the storage does not keep up with writes"
-        return None if self._writer.failure is None else "the storage cannot be written"
+    def stalled(self) -> bool:
+        """Whether the storage does not keep up with writes. Never waits for the storage."""
+        return self._writer.stalled
+
+    @property
+    def write_failure(self) -> Exception | None:
+        """Why the last write failed, or None if it succeeded. Never waits for the storage."""
+        return self._writer.failure
+
+    def check_writable(self) -> None:
+        """Find out soon whether the storage can be written, also if nobody writes. Never waits for the storage."""
+        self._writer.check_writable()
 
     def names(self) -> list[str]:
         """Read the names of all tournaments, in alphabetical order."""
@@ -81,9 +88,7 @@ class OpenTournaments:
 
     def _public_reason(self, error: Exception) -> str:
         """Return the message of an error without the address of the storage and the Python class of the cause."""
-        url, reason = self.storage.url, str(error)
-        for address in (url, url.removeprefix("sqlite:///")):
-            reason = reason.replace(address, "the storage")
+        reason = self.storage.redacted(str(error))
         cause = error.__cause__
         if cause is None:
             return reason

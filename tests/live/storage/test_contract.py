@@ -138,6 +138,34 @@ def test_pages_signals_and_clients_are_removed(url: str) -> None:
     storage.close()
 
 
+def test_only_an_owner_that_may_creates_it(url: str) -> None:
+    refused: list[dict[str, bool]] = [{"own": False}, {"create": False}, {"own": False, "create": False}]
+    for options in refused:
+        with pytest.raises(rd.StorageError, match=r"no storage at .*; check the address, or create one with"):
+            storage_at(url, **options)
+    storage_at(url).close()
+    storage_at(url, create=False).close()
+
+
+@pytest.mark.slow
+def test_a_check_that_it_can_be_written_leaves_no_trace_in_tournaments(url: str) -> None:
+    storage = storage_at(url)
+    storage.commit({name: [Created(0.0, SETTINGS)] for name in "xyz"})
+    before = everything(storage)
+    for _ in range(3):
+        storage.check_writable()
+    assert everything(storage) == before
+    storage.close()
+
+
+@pytest.mark.slow
+def test_messages_can_be_shown_to_everybody(url: str) -> None:
+    storage = storage_at(url)
+    message = f"cannot write to {storage.url.removeprefix('sqlite:///')}: it is full"
+    assert storage.redacted(message) == "cannot write to the storage: it is full"
+    storage.close()
+
+
 def test_keys_are_kept(url: str) -> None:
     storage = storage_at(url)
     storage.add_key(KeyRow("k1", "site", "ask tell", "digest", 1.0))

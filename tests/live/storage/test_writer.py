@@ -1,12 +1,13 @@
 """The writer by itself, before a storage that says which tournaments are locked."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from time import sleep
 from typing import Any, cast
 
 import pytest
 
+from rankduel.errors import StorageError
 from rankduel.live.storage.contract import Batch, Committed, CounterDelta, Storage, StorageBusy
 from rankduel.live.storage.writer import Writer
 
@@ -19,6 +20,13 @@ class Locked:
     def __init__(self) -> None:
         self.locked: set[str] = set()
         self.tried: list[set[str]] = []
+        self.failure: Exception | None = None  # of a check
+        self.checks = 0
+
+    def check_writable(self) -> None:
+        self.checks += 1
+        if self.failure is not None:
+            raise self.failure
 
     def commit(self, batch: Batch) -> Committed:
         self.tried.append(set(batch))
@@ -93,3 +101,48 @@ def test_entries_stay_in_their_order(storage: Locked, writer: Writer) -> None:
     storage.locked = set()
     writer.flush("a")
     assert done == list(range(10))
+
+
+def wait_for(true: Callable[[], object]) -> None:
+    while not true():
+        sleep(0.001)
+
+
+def test_a_check_shows_that_the_storage_cannot_be_written(storage: Locked, writer: Writer) -> None:
+    """Also when nobody writes. With tournaments, their maintenance recovers, because it knows what was lost."""
+    storage.failure = StorageError("read-only")
+    writer.check_writable()
+    wait_for(lambda: writer.failure is storage.failure)
+    storage.failure = None
+    writer.check_writable()
+    wait_for(lambda: writer.failure is None)
+    storage.failure = StorageError("read-only")
+    writer._committed_at = -100.0
+    writer.check_writable()
+    wait_for(lambda: writer.failure is storage.failure)
+    storage.failure, checks = None, storage.checks
+    writer.listeners["a"] = lambda events, counts: None
+    writer.check_writable()
+    wait_for(lambda: storage.checks > checks)
+    assert writer.failure is not None
+    writer.put("a", [NOTE]).result(5)
+    assert writer.failure is None
+
+
+def test_a_recent_commit_needs_no_check(storage: Locked, writer: Writer) -> None:
+    writer.put("a", [NOTE]).result(5)
+    for _ in range(5):
+        writer.check_writable()
+        writer.put("a", [NOTE]).result(5)
+    assert storage.checks == 0
+    writer._committed_at = -100.0
+    writer.check_writable()
+    wait_for(lambda: storage.checks == 1)
+
+
+def test_a_lock_of_another_process_is_no_failure(storage: Locked, writer: Writer) -> None:
+    storage.failure = StorageBusy("locked")
+    writer.check_writable()
+    wait_for(lambda: storage.checks == 1)
+    writer.put("a", [NOTE]).result(5)
+    assert writer.failure is None

@@ -17,6 +17,7 @@ __all__ = ["Maintenance"]
 
 _MAX_DUELS_PER_RUN = 1_000  # resolved together
 _LOG_INTERVAL_SECONDS = 60.0  # repeated failures are logged at most this often
+_MANY_EXPIRED = 1_000  # at once, as after a long pause, or when the clock was wrong at the start
 _MAX_REASON_CHARACTERS = 500
 _log = logging.getLogger("rankduel")
 
@@ -78,7 +79,9 @@ class Maintenance:
         """Expire overdue duels."""
         runtime = self.runtime
         if runtime.storage.overdue(runtime.name, runtime.time()):
-            runtime.write([ExpireDue(runtime.time())])
+            (expired,) = runtime.write([ExpireDue(runtime.time())])
+            if expired >= _MANY_EXPIRED and self._may_log():
+                _log.warning("%s: %d duels expired at once; is the clock right?", runtime.name, expired)
 
     def resolve(self) -> None:
         """Resolve the shown duels whose attribution window has closed, from their signals."""

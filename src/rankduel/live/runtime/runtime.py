@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from time import monotonic
-from time import time as now
 from typing import Any
 
 from rankduel.errors import StorageError
@@ -14,6 +13,7 @@ from rankduel.interleaving import interleaving_from
 from rankduel.live.results import Counts
 from rankduel.live.rules.attribution import Attribution
 from rankduel.live.rules.events import Event
+from rankduel.live.runtime.clock import CLOCK, behind, now
 from rankduel.live.runtime.known_queries import KnownQueries
 from rankduel.live.runtime.snapshots import SnapshotTaker
 from rankduel.live.runtime.state import State
@@ -80,13 +80,18 @@ class TournamentRuntime:
         failure = self.snapshots.failure
         return None if failure is None else f"cannot write a snapshot: {failure}"
 
+    @property
+    def clock_warning(self) -> str | None:
+        """What is wrong with the clock of this machine, or None."""
+        return CLOCK.warning or behind(self.state.time, now())
+
     def fail(self, error: Exception) -> None:
         """Note an exception of the bandit."""
         self.failure = error
         _log.error("%s: the bandit failed, users see the baseline: %r", self.name, error)
 
     def time(self) -> float:
-        """Return the current time, but never before the last event, in case the clock was set back."""
+        """Return the current time, without jumps of the clock, and never before the last event."""
         return max(now(), self.state.time)
 
     @property

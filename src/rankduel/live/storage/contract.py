@@ -202,6 +202,9 @@ class Storage(Protocol):
     def commit(self, batch: Batch) -> Committed:
         """Write all entries or none. They are durable when this returns. Only one thread calls this."""
 
+    def check_writable(self) -> None:
+        """Write a row durably. Raise StorageError if that fails."""
+
     def unlocked(self, tournaments: set[str]) -> set[str]:
         """Return the tournaments that no other process has locked now. Only one thread calls this."""
 
@@ -282,6 +285,9 @@ class Storage(Protocol):
     def run_maintenance(self) -> None:
         """Run maintenance of the storage. Called four times a second."""
 
+    def redacted(self, message: str) -> str:
+        """Return a message without the address of the storage, for everybody who may not know it."""
+
     def keys(self) -> list[KeyRow]:
         """Return all API keys, revoked ones included."""
 
@@ -295,8 +301,10 @@ class Storage(Protocol):
         """Close the storage, so that another process can open it."""
 
 
-def storage_at(url: str, *, own: bool = True) -> Storage:
-    """Open the storage at an address, and create it if needed. Without `own`, only for reading and for API keys.
+def storage_at(url: str, *, own: bool = True, create: bool = True) -> Storage:
+    """Open the storage at an address. Without `own`, only for reading and for API keys.
+
+    If it does not exist, it is created with `own` and `create`. Otherwise that is a StorageError.
 
     >>> storage_at("duels.db")
     Traceback (most recent call last):
@@ -306,9 +314,9 @@ def storage_at(url: str, *, own: bool = True) -> Storage:
     if scheme == "sqlite" and path.startswith("/") and len(path) > 1:
         from rankduel.live.storage.sqlite import SqliteStorage  # noqa: PLC0415 - import only the backend in use
 
-        return SqliteStorage(path[1:], own=own)
+        return SqliteStorage(path[1:], own=own, create=create)
     if scheme in ("postgresql", "postgres") and slashes:
         from rankduel.live.storage.postgres import PostgresStorage  # noqa: PLC0415
 
-        return PostgresStorage(url, own=own)
+        return PostgresStorage(url, own=own, create=create)
     raise ValueError(f"storage must be sqlite:///FILE or postgresql://..., got {url!r}")

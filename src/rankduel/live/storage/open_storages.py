@@ -23,8 +23,8 @@ _open: dict[str, "_OpenStorage"] = {}  # by process id and canonical address
 class _OpenStorage:
     """An open storage: its writer, its open tournaments, and the thread for their maintenance."""
 
-    def __init__(self, url: str) -> None:
-        self.writer = Writer(storage_at(url))
+    def __init__(self, url: str, *, create: bool) -> None:
+        self.writer = Writer(storage_at(url, create=create))
         self.maintenance: dict[str, Callable[[], object]] = {}  # by tournament
         self.closing = threading.Event()
         threading.Thread(target=self._run_maintenance, name="rankduel maintenance", daemon=True).start()
@@ -45,9 +45,10 @@ class _OpenStorage:
                         _log.exception("%s: maintenance failed", name)
 
 
-def acquire(url: str, tournament: str) -> Writer:
+def acquire(url: str, tournament: str, *, create: bool = True) -> Writer:
     """Open a storage for a tournament, or share the open one. Call `release` at the end.
 
+    With `create`, a storage that does not exist is created.
     Raise TournamentExists if the tournament is already open in this process.
     """
     with _lock:
@@ -57,7 +58,7 @@ def acquire(url: str, tournament: str) -> Writer:
                 f"tournament {tournament!r} is already open in this process; share that object between threads"
             )
         if key not in _open:
-            _open[key] = _OpenStorage(url)
+            _open[key] = _OpenStorage(url, create=create)
         opened = _open[key]
         opened.maintenance[tournament] = lambda: None
         return opened.writer

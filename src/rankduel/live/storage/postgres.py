@@ -3,6 +3,7 @@
 It requires the extra `postgres`, so import it only for a `postgresql://` address.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
@@ -30,6 +31,10 @@ from rankduel.live.storage.sql import SqlStorage
 
 __all__ = ["PostgresStorage"]
 
+# The messages of failed attempts to connect. They contain hosts, ports, users and databases.
+_CONNECTING = re.compile(
+    r"(connection (failed|to server|timeout)|failed to resolve|multiple connection).*", re.I | re.S
+)
 _MAX_TRIES = 5  # of a transaction that certainly had no effect
 _CHECK_IDLE_SECONDS = 1.0  # after this idle time, the connection is checked before use
 
@@ -45,7 +50,7 @@ class PostgresStorage(SqlStorage):
     shared = True
     statements = STATEMENTS
 
-    def __init__(self, url: str, *, own: bool = True) -> None:
+    def __init__(self, url: str, *, own: bool = True, create: bool = True) -> None:
         super().__init__()
         address = parse_address(url)
         self.url = public_address(address)  # for messages, so without the password
@@ -59,7 +64,7 @@ class PostgresStorage(SqlStorage):
         self._written = self._rolled_back = False  # in this transaction
         try:
             with self._writer.lock:
-                prepare_tables(self._writer.connected(), self.url, make=own)
+                prepare_tables(self._writer.connected(), self.url, own=own, create=own and create)
             ((secret,),) = self.select(SECRET)
             self.secret = bytes.fromhex(secret)
         except psycopg.Error as error:
@@ -180,6 +185,10 @@ class PostgresStorage(SqlStorage):
         if isinstance(error, psycopg.errors.DataCorrupted | psycopg.errors.IndexCorrupted):
             self.report_damage(said(error), snapshots=snapshots)
         return kind(f"cannot {verb} {self.url}: {said(error)}")
+
+    def redacted(self, message: str) -> str:
+        """Return a message without the address of the storage, for everybody who may not know it."""
+        return _CONNECTING.sub("no connection to the database", super().redacted(message))
 
     # The leader
 

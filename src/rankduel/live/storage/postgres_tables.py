@@ -14,7 +14,7 @@ from rankduel.live.storage.postgres_connection import (
     public_address,
     said,
 )
-from rankduel.live.storage.schema import SCHEMA, tables, wrong_schema
+from rankduel.live.storage.schema import SCHEMA, no_storage, tables, wrong_schema
 
 __all__ = ["migrate", "prepare_tables"]
 
@@ -31,7 +31,7 @@ _SCHEMA_OF_TABLES = "SELECT value FROM facts WHERE name = 'schema'"
 _log = logging.getLogger("rankduel")
 
 
-def prepare_tables(connection: Connection, url: str, *, make: bool) -> None:
+def prepare_tables(connection: Connection, url: str, *, own: bool, create: bool) -> None:
     """Create the tables of a new database. Raise StorageError if the tables have another schema."""
     ((encoding, exists),) = connection.execute(
         "SELECT current_setting('server_encoding'), to_regclass('rankduel.facts') IS NOT NULL"
@@ -39,15 +39,15 @@ def prepare_tables(connection: Connection, url: str, *, make: bool) -> None:
     if encoding != "UTF8":
         raise StorageError(f"{url} has the encoding {encoding}; create a database with ENCODING 'UTF8'")
     if not exists:
-        if not make:
-            raise StorageError(f"no storage at {url}; check the address")
+        if not create:
+            raise StorageError(no_storage(url))
         _make(connection)
     schema = _schema(connection)
     if schema != SCHEMA:
         raise StorageError(wrong_schema(url, schema, SCHEMA))
     if connection.execute("SHOW fsync").fetchone() != ("on",):
         _log.warning("%s runs with fsync off: acknowledged data may be lost when its machine fails", url)
-    if make and connection.execute("SHOW data_checksums").fetchone() != ("on",):
+    if own and connection.execute("SHOW data_checksums").fetchone() != ("on",):
         _log.warning("%s runs without data checksums: damage on its disk may stay undetected", url)
 
 
@@ -81,7 +81,7 @@ def migrate(url: str, steps: Mapping[int, str]) -> tuple[int, int]:
             connection.execute("SET statement_timeout = 0")
             ((exists,),) = connection.execute("SELECT to_regclass('rankduel.facts') IS NOT NULL")
             if not exists:
-                raise StorageError(f"no storage at {shown}; check the address")
+                raise StorageError(no_storage(shown))
             before = _schema(connection)
             if before > SCHEMA:
                 raise StorageError(wrong_schema(shown, before, SCHEMA))

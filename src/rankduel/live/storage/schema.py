@@ -10,7 +10,7 @@ from typing import Any
 from rankduel.errors import StorageError
 from rankduel.live.storage.shared_statements import TOURNAMENT_ID, BulkWrite, Statements
 
-__all__ = ["SCHEMA", "Database", "by_session", "opened_before_fork", "tables", "text", "wrong_schema"]
+__all__ = ["SCHEMA", "Database", "by_session", "no_storage", "opened_before_fork", "tables", "text", "wrong_schema"]
 
 SCHEMA = 3  # version of the tables
 _TABLES = """
@@ -69,6 +69,11 @@ def by_session(id: int, duels: Iterable[tuple[int, int]]) -> list[tuple[str, int
     return [(text(numbers), id, session) for session, numbers in sessions.items()]
 
 
+def no_storage(address: str) -> str:
+    """Return the error message for a storage that does not exist."""
+    return f"no storage at {address}; check the address, or create one with `rankduel init`"
+
+
 def wrong_schema(storage: str, schema: int, expected: int) -> str:
     """Return the error message for a storage with another schema than this version reads.
 
@@ -102,6 +107,10 @@ class Database(ABC):
         elif not snapshots and self.damage is None:
             self.damage = f"the storage is damaged, nothing is acknowledged any more: {damage}"
             _log.error("%s: %s", self.url, self.damage)
+
+    def redacted(self, message: str) -> str:
+        """Return a message without the address of the storage, for everybody who may not know it."""
+        return message.replace(self.url, "the storage")
 
     def check_sound(self) -> None:
         """Raise StorageError if damage is known."""

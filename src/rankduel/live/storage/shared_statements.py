@@ -138,6 +138,11 @@ KEYS = "SELECT id, name, scopes, digest, created, revoked FROM keys ORDER BY cre
 ADD_KEY = "INSERT INTO keys (id, name, scopes, digest, created, revoked) VALUES ($1, $2, $3, $4, $5, $6)"
 REVOKE_KEY = "UPDATE keys SET revoked = $1 WHERE id = $2 AND revoked IS NULL"
 
+# A row that is written to find out whether the storage can be written.
+CHECK_WRITABLE = (
+    "INSERT INTO facts (name, value) VALUES ('last write check', $1) ON CONFLICT (name) DO UPDATE SET value = $1"
+)
+
 # The secret that signs tickets.
 SECRET = "SELECT value FROM facts WHERE name = 'secret'"
 

@@ -4,6 +4,7 @@ import hashlib
 import json
 import logging
 from collections.abc import Iterator, Sequence
+from time import time as now
 from typing import Any
 
 from rankduel.errors import StorageError
@@ -50,6 +51,11 @@ class SqlStorage(Database):
     def unlocked(self, tournaments: set[str]) -> set[str]:
         """Return the tournaments that no other process has locked now. Only one thread calls this."""
         return tournaments
+
+    def check_writable(self) -> None:
+        """Write a row durably. Raise StorageError if that fails."""
+        with self.transaction():
+            self.write(sql.CHECK_WRITABLE, (str(now()),))
 
     # Reading
 

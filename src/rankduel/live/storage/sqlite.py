@@ -15,7 +15,7 @@ from typing import Any
 
 from rankduel.errors import StorageError
 from rankduel.live.storage.contract import StorageInUse
-from rankduel.live.storage.schema import SCHEMA, tables, wrong_schema
+from rankduel.live.storage.schema import SCHEMA, no_storage, tables, wrong_schema
 from rankduel.live.storage.shared_statements import SECRET, BulkWrite
 from rankduel.live.storage.sql import SqlStorage
 from rankduel.live.storage.sqlite_file_checks import OpenedFiles, check_pages, is_damage
@@ -55,16 +55,17 @@ class SqliteStorage(SqlStorage):
     shared = False
     statements = STATEMENTS
 
-    def __init__(self, path: str | os.PathLike[str], *, own: bool = True) -> None:
+    def __init__(self, path: str | os.PathLike[str], *, own: bool = True, create: bool = True) -> None:
         super().__init__()
         self.path = Path(path).absolute()
         self.url = f"sqlite:///{self.path}"
         self._reading, self._writing, self._reading_recent = threading.Lock(), threading.RLock(), threading.Lock()
         self._recent_since = 0.0  # when the read transaction of `select_recent` began
         self._committed_at = 0.0  # time of the last commit that may be in the log only; 0 if there is none
-        if not own and not self.path.exists():
-            raise StorageError(f"no storage at {self.path}; check the address")
         _refuse_lone_log(self.path)
+        create = create and own
+        if not create and not (self.path.exists() and self.path.stat().st_size):
+            raise StorageError(no_storage(str(self.path)))
         self._closing = threading.Event()
         self._opened = ExitStack()
         self._own = own
@@ -74,7 +75,7 @@ class SqliteStorage(SqlStorage):
             if (damage := log_damage(Path(f"{self.path}-wal"))) is not None:  # SQLite would drop the damaged commits
                 raise StorageError(f"cannot open {self.path}: {damage}; {_ADVICE}")
             self._writer = self._connect()
-            _prepare(self._writer, self.path)
+            _prepare(self._writer, self.path, create=create)
             self._reader, self._recent_reader = self._connect(), self._connect()
             for connection in (self._reader, self._recent_reader):
                 connection.execute("PRAGMA query_only = ON")
@@ -112,6 +113,10 @@ class SqliteStorage(SqlStorage):
         if is_damage(error):
             self.report_damage(str(error), snapshots=snapshots)
         return StorageError(f"cannot {verb} {self.path}: {error}")
+
+    def redacted(self, message: str) -> str:
+        """Return a message without the address of the storage, for everybody who may not know it."""
+        return super().redacted(message).replace(str(self.path), "the storage")
 
     # Checks
 
@@ -313,11 +318,13 @@ def _refuse_lone_log(path: Path) -> None:
         )
 
 
-def _prepare(connection: sqlite3.Connection, path: Path) -> None:
+def _prepare(connection: sqlite3.Connection, path: Path, *, create: bool) -> None:
     """Create the tables of a new file. Raise StorageError for a file of another application or schema."""
     (ours,) = connection.execute("PRAGMA application_id").fetchone()
     (schema,) = connection.execute("PRAGMA user_version").fetchone()
     (n_tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    if not n_tables and not create:
+        raise StorageError(no_storage(str(path)))
     if not n_tables:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.executescript(

@@ -17,6 +17,7 @@ made 2,600 duels a second, 1,270 without the wait of 1 ms, and 250 with a commit
 and a tell took 178,000 instructions, 211,000 without pending asks, and 208,000 with one row per statement.
 """
 
+import logging
 import os
 import threading
 from collections.abc import Callable, Sequence
@@ -40,6 +41,8 @@ _MAX_QUEUED_ENTRIES = 100_000
 _MAX_ENTRIES_PER_COMMIT = 5_000
 _STALL_SECONDS = 5.0  # a commit that takes longer counts as hanging
 _BUSY_SECONDS = 15.0  # entries that wait longer for a lock of another process fail
+_PROOF_SECONDS = 10.0  # for so long, a commit proves that the storage can be written
+_log = logging.getLogger("rankduel")
 
 Happened = Callable[[list[Event], dict[str, int]], None]
 _Put = tuple[str, Sequence[Entry], Future[list[Any]] | None]
@@ -67,6 +70,8 @@ class Writer:
         self._last_callers = 0  # callers that waited for the last commit
         self._awaited_callers = 0  # while the thread gathers callers: how many wake it
         self._idle = self._closing = self._orphaned = False
+        self._check_due = False  # whether to check that the storage can be written
+        self._committed_at = -_PROOF_SECONDS  # time of the last commit
         self._commit_began: float | None = None  # when the current commit began
         self._busy_since: dict[str, float] = {}  # tournaments whose lock another process holds
         self._process = os.getpid()
@@ -137,6 +142,16 @@ class Writer:
         """Whether the writer is closed, or will be as soon as its queue is written."""
         return self._closing
 
+    def check_writable(self) -> None:
+        """Let the thread find out whether the storage can be written, unless a commit has just shown it.
+
+        Afterwards, `failure` says so, also if nobody writes. This does not wait.
+        """
+        with self._lock:
+            if monotonic() - self._committed_at >= _PROOF_SECONDS:
+                self._check_due = True
+                self._not_empty.notify()
+
     def check(self) -> None:
         """Raise StorageError if the writer is closed, or belongs to the parent process."""
         if self._process != os.getpid():
@@ -163,6 +178,8 @@ class Writer:
             asks, taken = following
             puts: list[_Put] = [*((name, rows, None) for name, rows in asks.items()), *taken]
             self._commit_began = monotonic()
+            if not puts:
+                self._write_check()
             locked = {name for name, _, _ in puts} & self._busy_since.keys() if self._busy_since else ()
             self._write([put for put in puts if put[0] not in locked] if locked else puts)
             for name in locked:
@@ -170,6 +187,26 @@ class Writer:
             self._commit_began = None
         if self._orphaned:
             self.storage.close()
+
+    def _write_check(self) -> None:
+        try:
+            self.storage.check_writable()
+        except StorageBusy:
+            return  # other processes write
+        except Exception as error:
+            self._becomes(error)
+            return
+        self._committed_at = monotonic()
+        if not self.listeners:  # otherwise, their maintenance recovers
+            self._becomes(None)
+
+    def _becomes(self, failure: Exception | None) -> None:
+        """Note whether the last write failed. Log when that changes."""
+        if failure is None and self.failure is not None:
+            _log.info("the storage can be written again")
+        elif failure is not None and self.failure is None:
+            _log.error("the storage cannot be written: %s", failure)
+        self.failure = failure
 
     def _write(self, puts: list[_Put]) -> None:
         """Commit puts. If another process holds a lock, commit those of unlocked tournaments."""
@@ -198,7 +235,8 @@ class Writer:
             self._busy_since.pop(name, None)
             if name in self.listeners:
                 self.listeners[name](events, committed.counts[name])
-        self.failure = None
+        self._becomes(None)
+        self._committed_at = monotonic()
         return committed
 
     def _write_unlocked(self, puts: list[_Put], error: StorageBusy) -> None:
@@ -238,7 +276,7 @@ class Writer:
             self._waiting_callers += sum(future is not None for _, _, future in puts)
 
     def _fail(self, puts: list[_Put], error: Exception) -> None:
-        self.failure = error
+        self._becomes(error)
         for _, _, future in puts:
             if future is not None:
                 future.set_exception(error)
@@ -250,10 +288,11 @@ class Writer:
             while (
                 not self._queue
                 and not self._closing
+                and not self._check_due
                 and ((left := self._pending_asks.seconds_left) is None or left > 0)
             ):
                 self._not_empty.wait(left)
-            self._idle = False
+            self._idle = self._check_due = False
             taken = self._from_queue()
             asks: dict[str, list[Entry]] = {}
             self._pending_asks.take_named(((name, entries) for name, entries, _ in taken), asks)

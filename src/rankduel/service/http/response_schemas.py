@@ -264,6 +264,7 @@ class Health(Struct):
     delays: dict[str, int]  # tells by seconds since the ask: up to 1, up to 10, ...
     failure: str | None  # of the storage or of the bandit
     maintenance: str | None  # why duels are not resolved, do not expire, or guardrails are not checked
+    clock: str | None  # what is wrong with the clock of the server
 
 
 class Erased(Struct):
