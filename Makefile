@@ -19,7 +19,7 @@ STUBTEST = $(BIN)/stubtest --mypy-config-file pyproject.toml --concise --ignore-
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: setup demo test quick soak coverage bench check format docs docs-site pictures clean postgresql chromium
+.PHONY: setup demo test quick soak coverage bench check format docs docs-site pictures clean postgresql chromium nginx
 
 setup: $(VENV)/.ready
 
@@ -41,7 +41,7 @@ demo: $(VENV)/.built
 
 # The tests start hundreds of processes. Write bytecode, so that each module is compiled once for all of them.
 test: export PYTHONDONTWRITEBYTECODE :=
-test: check postgresql chromium
+test: check postgresql chromium nginx
 	$(BIN)/pytest -n 2 --dist worksteal
 
 # Run these after each change: all tests that are not marked slow (tests/conftest.py).
@@ -68,9 +68,17 @@ chromium:
 	|| { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && $(APT) update && $(APT) install chromium; } \
 	|| echo 'no Chromium: tests of the dashboard are skipped (Debian: apt-get install chromium)'
 
+# Tests run the configuration of docs/operations.md in a real nginx. They are skipped if none is installed and none can
+# be installed.
+nginx:
+	@command -v nginx >/dev/null || test -x /usr/sbin/nginx \
+	|| { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && $(APT) install nginx-light; } \
+	|| { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && $(APT) update && $(APT) install nginx-light; } \
+	|| echo 'no nginx: tests behind a proxy are skipped (Debian: apt-get install nginx-light)'
+
 # Coverage of the Python code, without the kernels. Select tests with: make coverage TESTS=tests/live
 coverage: TESTS ?=
-coverage: setup postgresql chromium
+coverage: setup postgresql chromium nginx
 	$(BIN)/pytest -n 2 --dist worksteal --cov --cov-report=term:skip-covered --cov-report=html:build/coverage $(TESTS)
 	@echo "build/coverage/index.html"
 

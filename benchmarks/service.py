@@ -32,7 +32,7 @@ log_to_stderr()
 settings = ServiceSettings(port=0)
 uvicorn.Server(_config(hello, settings)).run([_listen(settings)])
 """
-_SERVE = "from rankduel.service import serve; serve({url!r}, port=0)"
+_SERVE = "from rankduel.service import serve; serve({url!r}, port=0, create=True)"
 
 
 def report(*, quick: bool) -> None:

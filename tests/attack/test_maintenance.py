@@ -66,7 +66,7 @@ def test_an_ingested_page_of_another_method_is_invalid(tmp_path: Path) -> None:
         forged = ProbabilisticInterleaving().interleave("abcd", "efgh", k=4, seed=1).to_dict()
         answer = client.post("/v1/events", [event("bad", "impression", shown=forged), event("bad", "click", "a")])
         assert answer.body["statuses"] == ["invalid", "accepted"]
-        assert "but tournament 'search' uses 'team_draft'" in answer.body["errors"][0]
+        assert "but the tournament of its query uses 'team_draft'" in answer.body["errors"][0]
         page = TeamDraftInterleaving().interleave("abcd", "efgh", k=4, seed=1)
         click = event("good", "click", str(page.documents[0]))
         client.post("/v1/events", [event("good", "impression", shown=page.to_dict()), click])

@@ -338,6 +338,7 @@ def test_prune_and_erase_while_a_service_runs(folder: Path, monkeypatch: pytest.
             "serve --storage http://host",
             "--storage must be a storage such as sqlite:///duels.db, got the service http://host",
         ),
+        ("serve --storage sqlite:///no.db", "no storage at"),
         ("serve --storage sqlite:///x.db --processes 2", "processes must be 1, got 2"),
         ("serve --storage sqlite:///x.db --port 70000", "port must be a whole number from 0 to 65535, got 70000"),
         ("init --storage duels.db", "storage must be sqlite:///FILE or postgresql://..., got 'duels.db'"),
@@ -363,7 +364,7 @@ def test_without_the_extra(tmp_path: Path) -> None:
 
 
 def test_another_address_needs_a_key(tmp_path: Path) -> None:
-    told = wrong("serve", "--storage", "sqlite:///x.db", "--host", "0.0.0.0", "--port", "0", cwd=tmp_path)
+    told = wrong("serve", "--create", "--storage", "sqlite:///x.db", "--host", "0.0.0.0", "--port", "0", cwd=tmp_path)
     assert "API key" in told
 
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 @contextmanager
 def running(storage: str, *options: str, end: signal.Signals = signal.SIGTERM) -> Iterator[str]:
     """`rankduel serve` on a free port: its address. In the end it is stopped, or killed."""
-    command = [sys.executable, "-m", "rankduel", "serve", "--storage", storage, "--port", "0", *options]
+    command = [sys.executable, "-m", "rankduel", "serve", "--create", "--storage", storage, "--port", "0", *options]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         try:
             yield f"http://127.0.0.1:{port_of(process)}"

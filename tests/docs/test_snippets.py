@@ -82,7 +82,19 @@ def test_output_is_compared(printed: str, info: str, expected: str, answer: bool
 
 def test_python_is_written_as_such() -> None:
     # A fence that nothing looks at would promise nothing.
-    known = {"python", "python setup.py", "cython", "sh", "text", "text about", "toml", "sql", "makefile", "bibtex"}
+    known = {
+        "python",
+        "python setup.py",
+        "cython",
+        "sh",
+        "text",
+        "text about",
+        "toml",
+        "sql",
+        "makefile",
+        "bibtex",
+        "nginx",
+    }
     unknown = [
         f"{name(page)}:{fence.line} {fence.info!r}"
         for page in pages()

@@ -39,7 +39,7 @@ def run(script: str, *arguments: str, cwd: Path, typed: str = "", **environment:
 @contextmanager
 def service(folder: Path) -> Iterator[str]:
     """`rankduel serve` on a fresh storage, for a while; its address."""
-    with start("serve", "--storage", "sqlite:///served.db", "--port", "0", cwd=folder) as process:
+    with start("serve", "--storage", "sqlite:///served.db", "--create", "--port", "0", cwd=folder) as process:
         assert process.stderr is not None
         for line in process.stderr:
             if line.startswith("{") and (told := json.loads(line)).get("message") == "listening":

@@ -49,7 +49,14 @@ class Server:
     """A server on a free port; `lines` is its log. With `largest_file`, its disk is full at so many bytes."""
 
     def __init__(self, url: str, *, largest_file: int = 0, **settings: Any) -> None:
-        command = [sys.executable, "-c", _SERVE, url, json.dumps({"port": 0} | settings), str(largest_file)]
+        command = [
+            sys.executable,
+            "-c",
+            _SERVE,
+            url,
+            json.dumps({"port": 0, "create": True} | settings),
+            str(largest_file),
+        ]
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         self.lines: list[str] = []
         self._listening = threading.Event()

@@ -13,8 +13,11 @@ from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import partial
+from http.client import HTTPException
 from importlib import metadata
 from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import ProxyHandler, build_opener
 
 import numpy as np
 
@@ -42,6 +45,7 @@ _SLOW_SYNC_SECONDS = 0.05
 _LARGE_WAL_BYTES = 1e9
 _NETWORK_FILE_SYSTEMS = ("nfs", "cifs", "smb", "9p", "fuse.sshfs", "afs", "ceph", "glusterfs", "lustre")
 _CLOCK_UNSYNCED = 5  # adjtimex(2): TIME_ERROR
+_READY_TIMEOUT_SECONDS, _READY_BYTES = 10.0, 1_000
 
 
 def declare(add_parser: Callable[..., ArgumentParser]) -> None:
@@ -78,6 +82,7 @@ def _examine(options: Namespace) -> Iterator[Finding]:
         )
     elif is_service(url):
         yield _service(url)
+        yield _readiness(url)
     else:
         yield from _storage(url, config)
     yield _clock()
@@ -119,11 +124,28 @@ def _service(url: str) -> Finding:
     return Finding("ok", "service", f"{url} has {len(names)} tournaments, answered in {took:.0f} ms")
 
 
+def _readiness(url: str) -> Finding:
+    """Report what /readyz says: whether the storage can be read and written, and whether the clock jumped."""
+    opener = build_opener(ProxyHandler({}))
+    try:
+        with opener.open(f"{url.rstrip('/')}/readyz", timeout=_READY_TIMEOUT_SECONDS) as answer:
+            said = answer.read(_READY_BYTES).decode(errors="replace").strip()
+    except HTTPError as error:
+        with error:
+            said = error.read(_READY_BYTES).decode(errors="replace").strip()
+        return Finding("error", "service", f"not ready: {said}; see its log")
+    except (OSError, HTTPException, ValueError) as error:
+        return Finding("error", "service", f"/readyz does not answer: {error}")
+    if said != "ok":
+        return Finding("warning", "service", f"{said}; see its log")
+    return Finding("ok", "service", "ready: the storage can be read and written")
+
+
 def _storage(url: str, config: Config) -> Iterator[Finding]:
     try:
         storage = storage_at(url, own=False)
     except (StorageError, ValueError, ImportError) as error:
-        yield Finding("error", "storage", f"{error}. Restore a backup, or create a storage with rankduel init")
+        yield Finding("error", "storage", f"{error}. If the storage is damaged, restore a backup")
         return
     with closing(storage):
         try:
@@ -135,6 +157,7 @@ def _storage(url: str, config: Config) -> Iterator[Finding]:
             yield from _disk(storage.path.parent)
         elif isinstance(storage, SqlStorage):
             yield _checksums(storage)
+            yield from _writable(storage)
 
 
 def _tables(storage: Storage, config: Config) -> Iterator[Finding]:
@@ -150,6 +173,13 @@ def _checksums(storage: SqlStorage) -> Finding:
         return Finding("ok", "disk", "PostgreSQL has data checksums")
     text = "PostgreSQL has no data checksums, so disk damage may go unnoticed. Stop it, then run pg_checksums --enable"
     return Finding("warning", "disk", text)
+
+
+def _writable(storage: SqlStorage) -> Iterator[Finding]:
+    try:
+        storage.check_writable()
+    except StorageError as error:
+        yield Finding("error", "storage", f"{error}. Tells are refused until it can be written")
 
 
 def _keys(storage: Storage, config: Config) -> Finding:

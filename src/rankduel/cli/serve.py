@@ -11,7 +11,8 @@ from rankduel.cli.shared.storage_option import add_storage_options, is_service, 
 __all__ = ["declare"]
 
 _DESCRIPTION = """\
-Serve the tournaments of a storage over HTTP, until SIGTERM or Ctrl-C. Everything acknowledged is durable.
+Serve the tournaments of a storage over HTTP, until SIGTERM or Ctrl-C. Everything acknowledged is durable. The storage
+must exist: `rankduel init` creates one with an admin key, --create one without keys.
 
 On the loopback address (127.0.0.1, the default), requests need no API key until you create one. To listen on any other
 address, create a key first, with `rankduel init` or `rankduel keys create`. Options override the settings of
@@ -45,6 +46,9 @@ def declare(add_parser: Callable[..., ArgumentParser]) -> None:
         metavar="N",
         help="number of server processes; more than one needs PostgreSQL (default: 1)",
     )
+    parser.add_argument(
+        "--create", action="store_true", help="create the storage if it does not exist; it then has no API key"
+    )
     parser.set_defaults(run=partial(_serve, parser))
 
 
@@ -61,7 +65,7 @@ def _serve(parser: ArgumentParser, options: Namespace) -> int:
         parser.error(f"--storage must be a storage such as sqlite:///duels.db, got the service {storage}")
     given = {name: value for name in ("host", "port", "processes") if (value := getattr(options, name)) is not None}
     try:
-        serve(storage, **asdict(config.service) | given)
+        serve(storage, create=options.create, **asdict(config.service) | given)
     except (ValueError, ImportError) as error:  # ImportError: a missing extra
         parser.error(str(error))
     return 0

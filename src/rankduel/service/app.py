@@ -16,6 +16,7 @@ from rankduel.service.http.rate_limits import RateLimits, TokenBuckets
 from rankduel.service.http.responses import send_response
 from rankduel.service.http.routing import Route
 from rankduel.service.problems import Problem
+from rankduel.service.proxies import TrustedProxies
 from rankduel.service.routes import admin, browser, dashboard, health, read, traffic
 from rankduel.service.service import Service
 from rankduel.service.settings import ServiceSettings
@@ -26,10 +27,13 @@ __all__ = ["ROUTES", "make_app"]
 ROUTES: tuple[Route, ...] = (*traffic.ROUTES, *admin.ROUTES, *read.ROUTES, *dashboard.ROUTES, *health.ROUTES)
 
 
-def make_app(storage: str, settings: ServiceSettings | None = None) -> Gateway:
-    """Return the ASGI app for the storage at a URL. The app opens the storage when it starts."""
+def make_app(storage: str, settings: ServiceSettings | None = None, *, create: bool = False) -> Gateway:
+    """Return the ASGI app for the storage at a URL. The app opens the storage when it starts.
+
+    With `create`, it creates a storage that does not exist. Otherwise that is an error.
+    """
     settings = settings or ServiceSettings()
-    service = Service(storage, settings)
+    service = Service(storage, settings, create=create)
     service.openapi = msgspec.json.encode(document(ROUTES, version("rankduel")))
     rate_limits = RateLimits(
         requests=TokenBuckets(settings.rate, settings.burst),
@@ -40,7 +44,8 @@ def make_app(storage: str, settings: ServiceSettings | None = None) -> Gateway:
         by_path.setdefault(route.path, []).append(route)
     # Asks and tells come first, for speed. A path with a verb comes before a path that would match it as a name.
     ordered = sorted(by_path, key=lambda path: ("/ask" not in path and "/tell" not in path, ":" not in path))
-    endpoints = [routing.Route(path, Endpoint(service, by_path[path], rate_limits)) for path in ordered]
+    proxies = TrustedProxies(settings.trusted_proxies)
+    endpoints = [routing.Route(path, Endpoint(service, by_path[path], rate_limits, proxies)) for path in ordered]
 
     @asynccontextmanager
     async def lifespan(_: Any) -> AsyncIterator[None]:

@@ -21,6 +21,7 @@ from rankduel.service.http.connection_limits import Connections
 from rankduel.service.http.gateway import Gateway
 from rankduel.service.http.protocol import GuardedProtocol
 from rankduel.service.logs import log_to_stderr
+from rankduel.service.proxies import TrustedProxies
 from rankduel.service.settings import ServiceSettings
 
 __all__ = ["serve"]
@@ -31,8 +32,10 @@ _BACKLOG_CONNECTIONS = 2048
 _log = logging.getLogger("rankduel.service")
 
 
-def serve(storage: str, host: str = "127.0.0.1", port: int = 8080, **settings: Any) -> None:
+def serve(storage: str, host: str = "127.0.0.1", port: int = 8080, *, create: bool = False, **settings: Any) -> None:
     """Serve the tournaments of a storage until SIGTERM or SIGINT. `settings` are the fields of `ServiceSettings`.
+
+    A storage that does not exist is an error, unless you pass `create=True`. A new storage has no API key.
 
     The server answers all requests that have arrived before it stops. Port 0 picks a free port, and the log record
     "listening" contains it.
@@ -44,9 +47,9 @@ def serve(storage: str, host: str = "127.0.0.1", port: int = 8080, **settings: A
         )
     _prepare()
     if chosen.processes > 1:
-        _serve_many(storage, chosen)
+        _serve_many(storage, chosen, create=create)
     else:
-        app = make_app(storage, chosen)
+        app = make_app(storage, chosen, create=create)
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(_serve_one(app, chosen))
 
@@ -71,8 +74,8 @@ async def _serve_one(app: Gateway, settings: ServiceSettings) -> None:
     _log.info("stopped")
 
 
-def _serve_many(storage: str, settings: ServiceSettings) -> None:
-    shared = storage_at(storage)
+def _serve_many(storage: str, settings: ServiceSettings, *, create: bool) -> None:
+    shared = storage_at(storage, create=create)
     try:
         settings.check(ApiKeys.load(shared))
     finally:
@@ -105,7 +108,8 @@ def _listen(settings: ServiceSettings) -> socket.socket:
 
 
 def _config(app: Any, settings: ServiceSettings) -> uvicorn.Config:
-    connections = Connections(settings.connections, settings.connections_per_address)
+    proxies = TrustedProxies(settings.trusted_proxies)
+    connections = Connections(settings.connections, settings.connections_per_address, proxies)
     return uvicorn.Config(
         app,
         factory=isinstance(app, _App),

@@ -5,13 +5,15 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from typing import Any, TypeVar
 
 from msgspec.json import decode, encode
 
 from rankduel.errors import BrokenTournament, StorageError
-from rankduel.live import LiveDuel, LocalTournament
-from rankduel.live.storage.contract import TellResult
+from rankduel.live import LiveDuel, LocalTournament, Storage
+from rankduel.live.runtime.clock import CLOCK
+from rankduel.live.storage.contract import StorageBusy, TellResult
 from rankduel.service.auth.authentication import Authentication
 from rankduel.service.auth.keys import ApiKeys
 from rankduel.service.auth.sessions import Sessions
@@ -37,8 +39,9 @@ T = TypeVar("T")
 class Service:
     """State of one server, shared by all requests. `start` opens the storage, `stop` closes it."""
 
-    def __init__(self, storage: str, settings: ServiceSettings) -> None:
+    def __init__(self, storage: str, settings: ServiceSettings, *, create: bool = False) -> None:
         self.storage, self.settings = storage, settings
+        self._create = create
         self.metrics = Metrics()
         self.ready = False
         self.readable = True  # whether the last read of the API keys succeeded
@@ -52,21 +55,23 @@ class Service:
         self._ask_threads = ThreadPoolExecutor(_ASK_THREADS, thread_name_prefix="rankduel asks")
         self._write_threads = ThreadPoolExecutor(_WRITE_THREADS, thread_name_prefix="rankduel writes")
         self._key_thread = ThreadPoolExecutor(1, thread_name_prefix="rankduel keys")
-        self._key_watcher: asyncio.Task[None] | None = None
+        self._watcher: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Open the storage and all its tournaments."""
-        self.open_tournaments = await self.in_thread(OpenTournaments, self.storage, self.settings)
+        opening = partial(OpenTournaments, self.storage, self.settings, create=self._create)
+        self.open_tournaments = await self.in_thread(opening)
         storage = self.open_tournaments.storage
         try:
             api_keys = await self.in_thread(ApiKeys.load, storage)
             self.authentication = Authentication(api_keys, Sessions(storage.secret, self.settings.session))
             self.settings.check(api_keys)
+            await self.in_thread(_check_writable, storage)
             await self.in_thread(self.open_tournaments.open_all)
         except BaseException:
             await self.in_thread(self.open_tournaments.close)
             raise
-        self._key_watcher = asyncio.create_task(self._watch_keys())
+        self._watcher = asyncio.create_task(self._watch_storage())
         self.ready = True
 
     async def stop(self) -> None:
@@ -74,8 +79,8 @@ class Service:
         self.ready = False
         self.reads.close()
         self.replays.close()
-        if self._key_watcher is not None:
-            self._key_watcher.cancel()
+        if self._watcher is not None:
+            self._watcher.cancel()
             await self.in_thread(self.open_tournaments.close)
         for threads in (self._ask_threads, self._write_threads, self._key_thread):
             threads.shutdown()
@@ -101,7 +106,9 @@ class Service:
         """List problems of the server for clients without a key: no names, no reasons. Never waits."""
         open_tournaments = self.open_tournaments
         failing = sum(t.maintenance_failure is not None for t in list(open_tournaments.tournaments.values()))
-        found = [] if (failure := open_tournaments.write_failure) is None else [f"{failure}, asks get the baseline"]
+        found = ["the storage does not keep up with writes, asks get the baseline"] if open_tournaments.stalled else []
+        if CLOCK.jump:
+            found.append("the clock jumped")
         if open_tournaments.broken:
             found.append(f"{len(open_tournaments.broken)} tournaments cannot be opened")
         if failing:
@@ -127,11 +134,15 @@ class Service:
             batcher = self._tell_batchers[t.name] = TellBatcher(t)
         return await batcher.tell(items)
 
-    async def _watch_keys(self) -> None:
-        """Reload API keys at an interval: other processes create and revoke them. Keep the cached keys on failure."""
+    async def _watch_storage(self) -> None:
+        """Reload API keys at an interval, because other processes create and revoke them, and check that writes work.
+
+        Keep the cached keys on failure.
+        """
         loop = asyncio.get_running_loop()
         while True:
             await asyncio.sleep(self.settings.keys_every)
+            self.open_tournaments.check_writable()
             reading = loop.run_in_executor(self._key_thread, ApiKeys.load, self.open_tournaments.storage)
             try:
                 if not (await asyncio.wait({reading}, timeout=_KEY_READ_SECONDS))[0]:
@@ -142,3 +153,13 @@ class Service:
             except StorageError as error:
                 self.readable = False
                 _log.error(_KEYS_UNREADABLE, extra={"error": str(error)})
+
+
+def _check_writable(storage: Storage) -> None:
+    """Raise StorageError if a storage cannot be written, so that the server does not start."""
+    try:
+        with suppress(StorageBusy):
+            storage.check_writable()
+    except StorageError as error:
+        advice = "the file, its folder and its disk must be writable, and a database must not be a read-only standby"
+        raise StorageError(f"{error}; {advice}") from error

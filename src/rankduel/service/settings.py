@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from rankduel.service.addresses import is_loopback
 from rankduel.service.auth.keys import ApiKeys
+from rankduel.service.proxies import TrustedProxies
 
 __all__ = ["ServiceSettings"]
 
@@ -21,6 +22,7 @@ class ServiceSettings:
     host: str = "127.0.0.1"
     port: int = 8080
     hosts: tuple[str, ...] = ()  # more names that are allowed in the Host header
+    trusted_proxies: tuple[str, ...] = ("127.0.0.1", "::1")  # addresses and networks whose X-Forwarded-* are believed
     processes: int = 1
     largest_body: int = 1_000_000
     deadline: float = 10.0  # from the head of a request to its response
@@ -31,7 +33,7 @@ class ServiceSettings:
     session: float = 43_200.0  # duration of a login session of the dashboard
     keys_every: float = 1.0  # interval at which stored keys are read again: revoked keys are refused then
     connections: int = 1_000  # open connections in total; further ones get status 503
-    connections_per_address: int = 200  # from one address (IPv6: one /64 network); loopback is exempt
+    connections_per_address: int = 200  # from one address (IPv6: one /64 network); not of loopback and trusted proxies
     keep_alive: float = 75.0
     stop_within: float = 15.0  # after a SIGTERM: requests that are still pending are then cancelled
     retention_days: float = 0.0  # pages, signals and clients of older duels are removed; 0: never
@@ -39,7 +41,9 @@ class ServiceSettings:
     access_log: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "hosts", tuple(self.hosts))
+        for name in ("hosts", "trusted_proxies"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        TrustedProxies(self.trusted_proxies)  # raises ValueError
         if isinstance(self.port, bool) or not isinstance(self.port, int) or not 0 <= self.port <= 65_535:
             raise ValueError(f"port must be a whole number from 0 to 65535, got {self.port!r}")
         integers = ("processes", "largest_body", "connections", "connections_per_address")

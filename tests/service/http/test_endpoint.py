@@ -16,6 +16,7 @@ from rankduel.service.http.parameters import Parameter
 from rankduel.service.http.rate_limits import RateLimits, TokenBuckets
 from rankduel.service.http.responses import Response
 from rankduel.service.http.routing import Request, Route
+from rankduel.service.proxies import TrustedProxies
 from service.asgi import request
 from service.offline import key_row, offline_service
 from service.servers import Answer
@@ -32,7 +33,8 @@ def app(
 ) -> Gateway:
     limits = RateLimits(TokenBuckets(0.001, rate), TokenBuckets(0.001, wrong_keys))
     service = offline_service(keys, **settings)
-    return Gateway(service, Router([PathRoute(routes[0].path, Endpoint(service, routes, limits))]))
+    proxies = TrustedProxies(service.settings.trusted_proxies)
+    return Gateway(service, Router([PathRoute(routes[0].path, Endpoint(service, routes, limits, proxies))]))
 
 
 def seen(**route: Any) -> tuple[list[Request], Route]:

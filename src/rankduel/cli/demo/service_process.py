@@ -73,7 +73,8 @@ def running_service(folder: Path, port: int) -> Iterator[ServiceProcess]:
     on the terminal reaches only this program, which then stops the service.
     """
     log = folder / "service.log"
-    command = [sys.executable, "-m", "rankduel", "serve", "--storage", "sqlite:///duels.db", "--port", str(port)]
+    command = [sys.executable, "-m", "rankduel", "serve", "--storage", "sqlite:///duels.db", "--create"]
+    command += ["--port", str(port)]
     with log.open("wb") as errors:
         process = subprocess.Popen(
             command, cwd=folder, stdin=subprocess.DEVNULL, stdout=errors, stderr=errors, start_new_session=True

@@ -41,9 +41,9 @@ class Sessions:
         claims = f"{key.id}.{now() + self.seconds:.0f}.{secrets.token_hex(12)}"
         return self._header(f"{claims}.{self._signature('session', claims)}", self.seconds, secure=secure)
 
-    def expired_cookie(self) -> bytes:
+    def expired_cookie(self, *, secure: bool) -> bytes:
         """Return a Set-Cookie header that ends the session."""
-        return self._header("", 0)
+        return self._header("", 0, secure=secure)
 
     def csrf_token(self, key: Key) -> str:
         """Return the CSRF token that pages of this server send with changes. All sessions of a key share it."""
@@ -73,7 +73,7 @@ class Sessions:
     def _signature(self, purpose: str, text: str) -> str:
         return hmac.new(self._secret, f"{purpose} {text}".encode(), sha256).hexdigest()
 
-    def _header(self, value: str, seconds: float, *, secure: bool = False) -> bytes:
+    def _header(self, value: str, seconds: float, *, secure: bool) -> bytes:
         header = f"{_NAME}={value}; Path=/; Max-Age={seconds:.0f}; HttpOnly; SameSite=Strict"
         return (header + "; Secure" * secure).encode()
 

@@ -1,6 +1,7 @@
 """Connection limits: open connections in total and per client address."""
 
 from collections import Counter
+from collections.abc import Container
 
 from rankduel.service.addresses import is_loopback, network_of
 
@@ -10,7 +11,7 @@ __all__ = ["Connections"]
 class Connections:
     """Counts open connections in total and per address. IPv6 addresses of one /64 network count as one.
 
-    The limit per address does not apply to loopback: a proxy on this machine opens the connections of all its clients.
+    The limit per address applies neither to loopback nor to proxies, which open the connections of all their clients.
 
     >>> connections = Connections(limit=3, limit_per_address=2)
     >>> [connections.add("203.0.113.7") for _ in range(3)]
@@ -20,8 +21,9 @@ class Connections:
     (True, False)
     """
 
-    def __init__(self, limit: int, limit_per_address: int) -> None:
+    def __init__(self, limit: int, limit_per_address: int, proxies: Container[str] = ()) -> None:
         self.limit, self.limit_per_address = limit, limit_per_address
+        self._proxies = proxies
         self._open: Counter[str] = Counter()
         self._total = 0
 
@@ -30,7 +32,9 @@ class Connections:
         client = network_of(address)
         self._total += 1
         self._open[client] += 1
-        return self._total <= self.limit and (is_loopback(address) or self._open[client] <= self.limit_per_address)
+        if self._total > self.limit:
+            return False
+        return self._open[client] <= self.limit_per_address or is_loopback(address) or address in self._proxies
 
     def remove(self, address: str) -> None:
         """Stop counting a connection."""

@@ -14,17 +14,21 @@ from rankduel.service.http.rate_limits import RateLimits, client_of
 from rankduel.service.http.responses import Response, StreamingResponse, send_response, send_stream
 from rankduel.service.http.routing import Request, Route
 from rankduel.service.problems import Problem
+from rankduel.service.proxies import TrustedProxies
 from rankduel.service.service import Service
 
 __all__ = ["Endpoint"]
 
+_FORWARDED = {b"x-forwarded-for", b"x-forwarded-proto"}
 _encode = msgspec.json.Encoder().encode
 
 
 class Endpoint:
     """All routes of one path, as an ASGI app. It raises a Problem for invalid requests."""
 
-    def __init__(self, service: Service, routes: Sequence[Route], rate_limits: RateLimits) -> None:
+    def __init__(
+        self, service: Service, routes: Sequence[Route], rate_limits: RateLimits, proxies: TrustedProxies
+    ) -> None:
         self.service = service
         self.path = routes[0].path
         self._routes = {route.method: route for route in routes}
@@ -34,6 +38,7 @@ class Endpoint:
             route.method: msgspec.json.Decoder(route.body) for route in routes if route.body not in (None, bytes)
         }
         self._rate_limits = rate_limits
+        self._proxies = proxies
 
     @property
     def methods(self) -> list[str]:
@@ -47,8 +52,10 @@ class Endpoint:
         headers: dict[bytes, bytes] = scope["headers_by_name"]
         query = {} if route.any_query else parse_query(route.parameters, scope["query_string"])
         key, client = ANONYMOUS, ""
+        address, secure = scope["client"][0] if scope.get("client") else "", False
+        if not _FORWARDED.isdisjoint(headers):
+            address, secure = self._proxies.client(address, scope["headers"])
         if route.scope is not None:
-            address = scope["client"][0] if scope.get("client") else ""
             key = self._authenticate(route.scope, scope["method"], address, headers, query)
             client = client_of(key, address)
             self._rate_limits.count_request(client)
@@ -57,7 +64,6 @@ class Endpoint:
         if route.body is not None:
             scope["body"] = raw = await read_body(receive, headers, self.service.settings.largest_body)
             body = self._decoded(route, headers, raw)
-        secure = headers.get(b"x-forwarded-proto") == b"https"
         response = await route.handler(Request(self.service, key, path, query, body, secure, self._rate_limits, client))
         if isinstance(response, StreamingResponse):
             await send_stream(scope, receive, send, response)

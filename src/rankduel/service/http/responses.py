@@ -46,6 +46,7 @@ class StreamingResponse:
 
     parts: Callable[[asyncio.Event], AsyncIterator[bytes]]
     media_type: bytes
+    headers: Headers = ()
 
 
 async def send_response(scope: Scope, send: Send, response: Response, more: Headers = ()) -> None:
@@ -66,7 +67,7 @@ async def send_stream(scope: Scope, receive: Receive, send: Send, response: Stre
     stop = scope["stop"] = asyncio.Event()
     disconnect = asyncio.create_task(_stop_on_disconnect(receive, stop))
     try:
-        headers = [(b"content-type", response.media_type), *_SECURITY_HEADERS]
+        headers = [(b"content-type", response.media_type), *_SECURITY_HEADERS, *response.headers]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         async for part in response.parts(stop):
             await send({"type": "http.response.body", "body": part, "more_body": True})

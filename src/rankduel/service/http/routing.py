@@ -36,7 +36,7 @@ class Request:
     path: dict[str, str]  # values of {name} in the path
     query: dict[str, Any]  # parameters of the query string
     body: Any
-    secure: bool = False  # whether a proxy received it over HTTPS
+    secure: bool = False  # whether a trusted proxy received it over TLS
     rate_limits: RateLimits | None = None
     client: str = ""  # the client that rate limits count
 

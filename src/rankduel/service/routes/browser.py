@@ -18,9 +18,10 @@ from rankduel.service.service import Service
 __all__ = ["ROUTES", "index_page"]
 
 _POLL_SECONDS = 0.5  # between two checks for changes
-_KEEP_ALIVE_SECONDS = 15.0  # a stream without changes sends a comment at this interval
+_HEARTBEAT_SECONDS = 5.0  # a stream without changes sends a heartbeat at this interval; live.js expects it
 _MAX_STREAM_SECONDS = 300.0  # then the browser reconnects and authenticates again
 _MAX_STREAMS = 200
+_UNBUFFERED = ((b"x-accel-buffering", b"no"),)  # nginx holds back the events of a stream otherwise
 
 
 def index_page(status: int = 200) -> Response:
@@ -60,7 +61,7 @@ async def session(request: Request) -> Response:
 
 async def sign_out(request: Request) -> Response:
     """End the login session."""
-    cookie = request.service.authentication.sessions.expired_cookie()
+    cookie = request.service.authentication.sessions.expired_cookie(secure=request.secure)
     return Response(b"{}", b"application/json", headers=((b"set-cookie", cookie),))
 
 
@@ -76,13 +77,13 @@ def _session(request: Request, headers: Headers = ()) -> Response:
 
 
 async def watch(request: Request) -> StreamingResponse:
-    """Server-sent events: one for each change of a tournament, or of any tournament."""
+    """Server-sent events: one for each change of a tournament, or of any tournament, and a heartbeat."""
     service, name = request.service, request.query.get("tournament")
     if name is not None:
         await service.tournament(name)
     if service.watchers >= _MAX_STREAMS:
         raise Problem("too-many-requests", f"{_MAX_STREAMS} streams are open, which is the maximum; try again later")
-    return StreamingResponse(partial(_changes, service, request.key.id, name), b"text/event-stream")
+    return StreamingResponse(partial(_changes, service, request.key.id, name), b"text/event-stream", _UNBUFFERED)
 
 
 async def _changes(service: Service, key_id: str, name: str | None, stop: asyncio.Event) -> AsyncIterator[bytes]:
@@ -99,9 +100,9 @@ async def _changes(service: Service, key_id: str, name: str | None, stop: asynci
             if versions != last:
                 last, sent = versions, monotonic()
                 yield b"event: change\ndata: %d\n\n" % sum(number for _, number, *_ in versions)
-            elif monotonic() - sent > _KEEP_ALIVE_SECONDS:
+            elif monotonic() - sent >= _HEARTBEAT_SECONDS:
                 sent = monotonic()
-                yield b": alive\n\n"
+                yield b"event: heartbeat\ndata: 1\n\n"  # scripts do not see comments
             try:
                 await asyncio.wait_for(stop.wait(), _POLL_SECONDS)
             except TimeoutError:

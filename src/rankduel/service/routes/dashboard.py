@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from itertools import starmap
-from time import time as now
 from typing import Any, NamedTuple
 
 from msgspec import Raw, Struct
@@ -26,6 +25,7 @@ from rankduel.dashboard.leaderboard import INTERVAL_CONFIDENCE
 from rankduel.dashboard.report import confidence_reached
 from rankduel.errors import StorageError
 from rankduel.live import Event, LocalTournament, View
+from rankduel.live.runtime.clock import now
 from rankduel.live.standings import decision
 from rankduel.service.forecasts import Forecasts
 from rankduel.service.http import response_schemas as out

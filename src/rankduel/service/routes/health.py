@@ -21,7 +21,7 @@ async def livez(request: Request) -> Response:
 
 
 async def readyz(request: Request) -> Response:
-    """Readiness: the storage is readable and undamaged. "degraded" means that something needs attention."""
+    """Readiness: the storage can be read and written. "degraded" means that something needs attention."""
     service = request.service
     if not service.ready:
         raise Problem("stopping", "the server is starting or stopping; try again later")
@@ -29,6 +29,9 @@ async def readyz(request: Request) -> Response:
         raise StorageError("the last read of the storage failed")
     if (damage := service.open_tournaments.storage.damage) is not None:
         raise StorageError(damage)
+    if (failure := service.open_tournaments.write_failure) is not None:
+        problem = Problem("storage", "the storage cannot be written: asks get the baseline, and tells are refused")
+        raise problem from failure
     degraded = service.degraded()
     return Response(f"degraded: {'; '.join(degraded)}\n".encode() if degraded else b"ok\n", _TEXT)
 

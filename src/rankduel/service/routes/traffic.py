@@ -130,7 +130,7 @@ def _wrong_method(t: LocalTournament, page: Interleaved) -> str | None:
     """Return an error if the tournament's interleaving method did not make a page, else None."""
     if page.method == t.method.name:
         return None
-    return f"the page was made by {page.method!r}, but tournament {t.name!r} uses {t.method.name!r}"
+    return f"the page was made by {page.method!r}, but the tournament of its query uses {t.method.name!r}"
 
 
 def _single_receipt(result: TellResult, body: Tell) -> out.Receipt:
