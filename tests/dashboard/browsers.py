@@ -19,8 +19,8 @@ _REFUSED = "Failed to load resource"  # for a 4xx response or no response: tests
 class Window:
     """A page with its own cookies, and its console errors."""
 
-    def __init__(self, page: Page, port: int) -> None:
-        self.page, self.port = page, port
+    def __init__(self, page: Page, port: int, scheme: str) -> None:
+        self.page, self.origin = page, f"{scheme}://127.0.0.1:{port}"
         self.wrong: list[str] = []
         page.set_default_timeout(20_000)
         page.on("console", self._said)
@@ -32,7 +32,7 @@ class Window:
 
     def open(self, path: str) -> None:
         """Open a page and wait until it is loaded."""
-        self.page.goto(f"http://127.0.0.1:{self.port}{path}")
+        self.page.goto(self.origin + path)
         self.page.wait_for_selector("main h1")
 
     def sign_in(self, key: str) -> None:
@@ -54,11 +54,11 @@ class Window:
 
 
 @contextmanager
-def window(browser: Browser, port: int, **context: Any) -> Iterator[Window]:
+def window(browser: Browser, port: int, *, scheme: str = "http", **context: Any) -> Iterator[Window]:
     """A window. Fails if there were console errors."""
     made = browser.new_context(bypass_csp=False, **context)
     try:
-        window = Window(made.new_page(), port)
+        window = Window(made.new_page(), port, scheme)
         yield window
         assert window.wrong == []
     finally:

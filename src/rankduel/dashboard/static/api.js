@@ -13,22 +13,25 @@ export class Problem extends Error {
   }
 }
 
+const TIMEOUT_MS = 20_000; // the server answers within 10 seconds: after this time, the connection is dead
+
 export async function call(method, path, body, headers = {}) {
   const sent = { ...headers };
   if (body !== undefined) sent["Content-Type"] = "application/json";
   if (method !== "GET") sent["X-Rankduel-Token"] = session.token;
-  let answer;
+  let answer, text;
   try {
     answer = await fetch(path, {
       method,
       headers: sent,
       body: body === undefined ? undefined : JSON.stringify(body),
       credentials: "same-origin",
+      signal: AbortSignal.timeout(TIMEOUT_MS),
     });
+    text = await answer.text();
   } catch {
     throw new Problem(0, { type: "/problems/no-answer", title: "The server does not answer" });
   }
-  const text = await answer.text();
   let decoded;
   try {
     decoded = JSON.parse(text);

@@ -1,4 +1,4 @@
-// The application: routing, the header, the session, and live updates.
+// The application: routing, the header and the session.
 
 import { h, patch } from "./dom.js";
 import { forget, page as at, mayChange, Problem, session, signOut, whoAmI } from "./api.js";
@@ -14,6 +14,7 @@ import * as duels from "./duels.js";
 import * as health from "./health.js";
 import * as decision from "./decision.js";
 import { stateOf, status } from "./components.js";
+import { isLive, watch } from "./live.js";
 
 const TABS = [
   ["", "Overview", overview],
@@ -26,14 +27,17 @@ const TABS = [
   ["decision", "Decision", decision],
 ];
 const MIN_REFRESH_MS = 1000; // between two refreshes
+const AWAY = [0, 502, 503, 504]; // the server, or a proxy in front of it, does not answer
+const clock = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
 
 const bar = document.getElementById("bar");
 const banner = document.getElementById("banner");
 const main = document.getElementById("main");
 let here = null; // the current page: { module, title, tab, name, item, state, data, ... }
-let source = null;
 let timer = null;
 let lastRefresh = 0;
+let updated = null; // when the data of a page was last loaded
+let trouble = null; // why it cannot be loaded
 let waiting = null;
 let resized = 0;
 
@@ -73,7 +77,7 @@ async function show() {
     lastRefresh = 0;
     drawHeader();
   }
-  watch();
+  watch(streamOf(here), refresh, drawBanner);
   if (!found) return showMessage("Page not found", "The address is outdated or mistyped.");
   if (!samePage && main.firstChild && before) main.classList.add("waiting");
   await refresh(true);
@@ -119,7 +123,8 @@ async function run(route) {
       drawHeader();
     }
     redraw();
-    showBanner(null);
+    updated = new Date();
+    setTrouble(null);
   } catch (error) {
     if (route === here) failed(error, route);
   }
@@ -145,19 +150,16 @@ function failed(error, route) {
   }
   if (error.type === "broken-tournament")
     return showMessage(`“${route.name}” cannot be opened`, error.message);
-  if (error.status === 0 || error.status === 503) {
+  if (AWAY.includes(error.status)) {
     const who = error.type === "storage" ? "The storage" : "The server";
-    showBanner(
-      `${who} does not answer. ${route.data ? "This page may be outdated. " : ""}Retrying every few seconds.`,
-    );
+    setTrouble(`${who} does not answer.${route.data ? " This page may be outdated." : ""}`);
     if (!route.data)
       showMessage(`${who} does not answer`, "This page appears as soon as it answers.", { route });
     timer = setTimeout(() => refresh(true), 2000);
     return undefined;
   }
   if (error.type === "unknown-tournament") {
-    source?.events.close(); // there are no changes to wait for
-    source = null;
+    watch(null, refresh, drawBanner); // there are no changes to wait for
     return showMessage(
       `Unknown tournament “${route.name}”`,
       "Check the name. The tournament may also be in another storage.",
@@ -233,41 +235,23 @@ const tabs = (route) =>
     ),
   );
 
-function showBanner(text) {
+function setTrouble(text) {
+  trouble = text;
+  drawBanner();
+}
+
+function drawBanner() {
+  const stale = trouble || !isLive();
+  const since = updated ? `Last update ${clock.format(updated)}.` : null;
+  const text = stale ? ["Not live: retrying.", trouble, since].filter(Boolean).join(" ") : "";
   banner.hidden = !text;
-  if (banner.textContent !== (text ?? "")) banner.textContent = text ?? "";
+  if (banner.textContent !== text) banner.textContent = text;
 }
 
-// Live updates: the server sends an event when something has changed
-
-function watch() {
-  const path =
-    !here || here.module === signing || here.module === create
-      ? null
-      : here.name
-        ? `/v1/watch?tournament=${encodeURIComponent(here.name)}`
-        : "/v1/watch";
-  if (source?.path === path) return;
-  source?.events.close();
-  clearTimeout(source?.later);
-  source = path && { path };
-  if (source) follow(source);
-}
-
-function follow(mine) {
-  mine.events = new EventSource(mine.path);
-  mine.events.addEventListener("change", () => {
-    if (!document.hidden && mine === source) refresh();
-  });
-  mine.events.onopen = () => clearTimeout(mine.later);
-  mine.events.onerror = () => {
-    clearTimeout(mine.later);
-    mine.later = setTimeout(() => {
-      if (mine !== source) return;
-      refresh(true); // a failure is shown in the banner
-      if (mine.events.readyState === EventSource.CLOSED) follow(mine);
-    }, 2500);
-  };
+// The stream of changes for a page; null if the page needs none.
+function streamOf(route) {
+  if (!route || route.module === signing || route.module === create) return null;
+  return route.name ? `/v1/watch?tournament=${encodeURIComponent(route.name)}` : "/v1/watch";
 }
 
 document.addEventListener("visibilitychange", () => {
