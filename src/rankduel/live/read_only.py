@@ -8,6 +8,7 @@ from rankduel.live import standings
 from rankduel.live.results import Counts, Departure, LiveDecision, Meeting, Standing
 from rankduel.live.rules.duels import DuelRow, numbers_of
 from rankduel.live.rules.events import Event
+from rankduel.live.rules.lifecycle import Rollout, Situation
 from rankduel.live.rules.validation import brief, some_of
 from rankduel.live.runtime.state import State, load_state
 from rankduel.live.settings import Settings
@@ -29,8 +30,31 @@ class ReadOnlyTournament:
 
     @property
     def status(self) -> str:
-        """`running`, `paused` or `stopped`."""
+        """`draft`, `running`, `paused`, `decided`, `rolled_out`, `stopped` or `archived`."""
         return self._state.status
+
+    @property
+    def rollout(self) -> Rollout | None:
+        """The ranker that is rolled out, and the share of all traffic that sees it; None without a roll-out."""
+        return self._state.rollout
+
+    @property
+    def users_see(self) -> str:
+        """What users see now, in one sentence."""
+        return self._situation().users_see
+
+    def effects(self) -> dict[str, str]:
+        """Return what users will see after each action that is possible now: a sentence by name of the action."""
+        return self._situation().effects
+
+    @property
+    def failing(self) -> Exception | None:
+        """The failure of the storage or the bandit, while users see the baseline; None if both work."""
+        return None
+
+    def _situation(self) -> Situation:
+        with self._lock:
+            return self._state.situation(failing=self.failing is not None)
 
     @property
     def settings(self) -> Settings:

@@ -8,8 +8,8 @@ from typing import Any
 
 from rankduel.errors import BrokenTournament, UnknownTournament
 from rankduel.live import LocalTournament, Storage
+from rankduel.live.defaults import DAY
 from rankduel.live.runtime.retention import Retention
-from rankduel.live.settings import DAY
 from rankduel.live.storage.open_storages import acquire, release, schedule_maintenance
 from rankduel.service.settings import ServiceSettings
 

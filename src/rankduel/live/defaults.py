@@ -1,0 +1,27 @@
+"""The defaults of a new tournament: Python, the command line, HTTP and the dashboard all read them here."""
+
+from typing import Any
+
+__all__ = ["DAY", "DEFAULT", "DEFAULTS", "DEFAULT_DELTA", "DEFAULT_INTERLEAVING"]
+
+DAY = 86_400.0  # seconds
+DEFAULT = "CertifiedSparring"  # the bandit
+DEFAULT_DELTA = 0.01  # the largest probability that the default bandit eliminates the best ranker
+DEFAULT_INTERLEAVING = "team_draft"
+DEFAULTS: dict[str, Any] = {
+    "bandit": DEFAULT,
+    "delta": DEFAULT_DELTA,
+    "tolerance": None,  # never end with tied rankers
+    "interleaving": DEFAULT_INTERLEAVING,
+    "expires_after": DAY,
+    "draft": False,
+    "baseline": None,  # the first ranker
+    "external_baseline": False,
+    "share": 1.0,
+    "shadow": False,
+    "after_decision": "winner",
+    "daily_cap": None,
+    "in_flight_cap": None,
+    "guardrails": [],
+    "attribution": None,  # the defaults of `Attribution`
+}
