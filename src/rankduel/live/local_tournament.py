@@ -88,8 +88,10 @@ class LocalTournament(OperatedTournament, Tournament, schemes=("",)):
             release(writer, name)
             raise
 
-    def check_same(self, *, rankers: Iterable[str], seed: int | None = None, **given: Any) -> None:
-        """Raise TournamentExists unless the tournament was created with these settings."""
+    def check_same(
+        self, *, rankers: Iterable[str], seed: int | None = None, draft: bool = False, by: str = "", **given: Any
+    ) -> None:
+        """Raise TournamentExists unless the tournament was created with these settings, by anyone, draft or not."""
         settings = new_settings(rankers, seed=seed, **given)
         check_same(self.name, _settings(self.storage, self.name), settings, seeded=seed is not None)
 

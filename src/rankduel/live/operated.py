@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from rankduel.errors import UnknownDuel
+from rankduel.live.defaults import DEFAULT_ROLLOUT_SHARE
 from rankduel.live.read_only import ReadOnlyTournament
 from rankduel.live.results import LiveDuel
 from rankduel.live.rules.validation import MAX_NAME_CHARACTERS, as_list, brief, check_name, some_of
@@ -51,7 +52,9 @@ class OperatedTournament(ReadOnlyTournament):
     def stop(self, reason: str = "", by: str = "") -> None:
         self._change("stop", reason, by)
 
-    def roll_out(self, share: float = 0.05, ranker: str | None = None, reason: str = "", by: str = "") -> None:
+    def roll_out(
+        self, share: float = DEFAULT_ROLLOUT_SHARE, ranker: str | None = None, reason: str = "", by: str = ""
+    ) -> None:
         share = check_rollout_share(share)
         with self._lock:
             self._check_allowed("roll_out")
@@ -127,11 +130,13 @@ class OperatedTournament(ReadOnlyTournament):
             self._state.changeable(_BANDIT_METHODS[action])
         self._change(action, reason, by, ranker=ranker)
 
+    def refusal(self, action: str) -> str | None:
+        """Return why an action is not possible now, as the rest of a sentence about the tournament, or None."""
+        return self._situation().refusal(action)
+
     def _check_allowed(self, action: str) -> None:
         """Raise ValueError unless the status allows an action."""
-        with self._lock:
-            refusal = self._state.situation().refusal(action)
-        if refusal is not None:
+        if (refusal := self.refusal(action)) is not None:
             raise ValueError(f"tournament {self.name!r} {refusal}")
 
     def _change(self, action: str, reason: str, by: str, **body: Any) -> None:

@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from rankduel.interleaving import Interleaved
-from rankduel.live.defaults import DAY, DEFAULT_INTERLEAVING
+from rankduel.live.defaults import DAY, DEFAULT_INTERLEAVING, DEFAULT_ROLLOUT_SHARE
 from rankduel.live.results import (
     Counts,
     Departure,
@@ -314,7 +314,9 @@ class Tournament(ABC):
         """
 
     @abstractmethod
-    def roll_out(self, share: float = 0.05, ranker: str | None = None, reason: str = "", by: str = "") -> None:
+    def roll_out(
+        self, share: float = DEFAULT_ROLLOUT_SHARE, ranker: str | None = None, reason: str = "", by: str = ""
+    ) -> None:
         """Show a ranker to a share of all traffic after the decision, and the baseline to all others.
 
         `ranker` is one that is left, by default the winner. Call it again to change the share: clients that are in stay

@@ -8,6 +8,7 @@ To add a backend, implement `Database` (schema.py) and its `Statements` (shared_
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
 from rankduel.errors import StorageError, UnknownTournament
@@ -191,7 +192,7 @@ class Committed(NamedTuple):
     results: dict[str, list[Any]]  # one for each entry
     events: dict[str, list[Event]]  # appended to the journals
     counts: dict[str, dict[str, int]]  # the growth of the counters
-    unknown: dict[str, UnknownTournament]  # tournaments that do not exist, such as deleted ones; they have no results
+    unknown: Mapping[str, UnknownTournament] = MappingProxyType({})  # deleted tournaments, which have no results
 
 
 class StorageBusy(StorageError):  # noqa: N818 - not an error: the commit is retried

@@ -37,7 +37,8 @@ class SqlStorage(Database):
         return committed
 
     def _commit(self, batch: Batch, *, insert_first: bool) -> Committed | None:
-        committed = Committed({}, {}, {}, {})
+        unknown: dict[str, UnknownTournament] = {}
+        committed = Committed({}, {}, {}, unknown)
         with self.transaction(durable=any(not set(map(type, entries)) <= NON_DURABLE for entries in batch.values())):
             for name in sorted(batch):  # the same order in all processes prevents deadlocks
                 transaction = TournamentTransaction(self, name, batch[name], insert_first=insert_first)
@@ -46,7 +47,7 @@ class SqlStorage(Database):
                         self.rollback()
                         return None
                 except UnknownTournament as error:  # nothing of it was written; other tournaments are not affected
-                    committed.unknown[name] = error
+                    unknown[name] = error
                     continue
                 committed.results[name] = transaction.results
                 committed.events[name], committed.counts[name] = transaction.events, transaction.counts

@@ -224,7 +224,7 @@ class Writer:
             mine += entries
         batch = {name: entries for name, entries in batch.items() if entries}
         try:
-            committed = self._commit(batch) if batch else Committed({}, {}, {}, {})
+            committed = self._commit(batch) if batch else Committed({}, {}, {})
         except StorageBusy as error:
             self._write_unlocked(puts, error)
             return
