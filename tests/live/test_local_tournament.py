@@ -506,7 +506,7 @@ def test_pause_start_stop(url: str) -> None:
         assert t.tell(open_duel, FIRST).status == "accepted"
         assert t.ask("d").id is None
         assert t.counts == rd.live.Counts(issued=3, resolved=2)
-        with pytest.raises(ValueError, match="stopped; this is possible only while paused"):
+        with pytest.raises(ValueError, match="stopped; this is possible only while draft or paused"):
             t.start()
         reasons = [event.body["reason"] for event in t.journal() if "reason" in event.body]
         assert reasons == ["a release", "", "enough"]
@@ -525,7 +525,9 @@ def test_the_share_of_the_traffic(url: str) -> None:
         t.configure(share=0)
         assert t.ask("q").serve == "baseline"
         assert t.ask("q").why == "share"
-        with pytest.raises(TypeError, match="unknown setting 'seed'; settings that can be changed: baseline, share"):
+        with pytest.raises(
+            TypeError, match="unknown setting 'seed'; settings that can be changed: baseline, external_baseline, share"
+        ):
             t.configure(seed=2)
     with LocalTournament.open("search", storage=url) as t:
         assert t.settings.share == 0
