@@ -273,6 +273,9 @@ class Storage(Protocol):
     def names(self) -> list[str]:
         """Return the names of all tournaments, in alphabetical order."""
 
+    def tournament_id(self, tournament: str) -> int:
+        """Return the id of a tournament; -1 if it does not exist. Later tournaments have larger ids."""
+
     def leads(self, tournament: str) -> bool:
         """Whether this process leads: it resolves and expires duels, checks guardrails and takes snapshots."""
 
