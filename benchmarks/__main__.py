@@ -67,18 +67,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if asked.loading is not None:
         loading.report(fraction=asked.loading, quick=asked.quick)
         return
-    if asked.live:
-        live.report(quick=asked.quick)
-        return
     if asked.endurance is not None:
         live.endurance(asked.endurance)
         return
-    if asked.service:
-        service.report(quick=asked.quick)
-        return
-    if asked.metrics:
-        metrics.report(quick=asked.quick)
-        return
+    for report, chosen in ((live.report, asked.live), (service.report, asked.service), (metrics.report, asked.metrics)):
+        if chosen:
+            report(quick=asked.quick)
+            return
     if asked.sizes or asked.postgres is not None:
         if asked.sizes:
             sizes.report(asked.postgres, quick=asked.quick)

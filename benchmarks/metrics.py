@@ -36,7 +36,7 @@ def report(*, quick: bool) -> None:
             size, seconds, blocked = uvloop.run(_scrapes(url, repeat))
         print(
             f"scrape of {tournaments} tournaments: {1e3 * seconds:.1f} ms, {size:,} bytes; "
-            f"the event loop waited {1e3 * blocked:.1f} ms at most"
+            f"longest wait of the event loop: {1e3 * blocked:.1f} ms"
         )
 
 
@@ -111,7 +111,7 @@ async def _ask_and_tell(app: ASGIApp) -> None:
 
 
 async def _scrapes(url: str, repeat: int) -> tuple[int, float, float]:
-    """Return the bytes of a scrape, its least time, and the longest time for which the event loop did not run."""
+    """Return the bytes of a scrape, its least time, and the longest wait of the event loop (median)."""
     app: Gateway = make_app(url)
     await app.service.start()
     try:

@@ -13,7 +13,7 @@ _Route = tuple[str, str]  # method and path
 class RequestCounters:
     """Counters since the start of this process. Only the event loop changes them.
 
-    They are plain dictionaries, because a counter of prometheus_client takes five times as long for each request
+    They are plain dictionaries, because counters of prometheus_client would take seven times as long for each request
     (`python -m benchmarks --metrics`). `collector.py` turns them into metrics.
     """
 
