@@ -153,7 +153,14 @@ async def _call(app: ASGIApp, method: str, path: str, body: Any = None) -> bytes
         assert message.get("status", 200) < 300, message
         parts.append(message.get("body", b""))
 
-    headers = [(b"host", b"localhost"), (b"content-type", b"application/json")]
-    scope: Scope = {"type": "http", "method": method, "path": path, "raw_path": path.encode(), "query_string": b""}
-    await app(scope | {"headers": headers, "client": ("127.0.0.1", 1)}, receive, send)
+    scope: Scope = {
+        "type": "http",
+        "method": method,
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": b"",
+        "headers": [(b"host", b"localhost"), (b"content-type", b"application/json")],
+        "client": ("127.0.0.1", 1),
+    }
+    await app(scope, receive, send)
     return b"".join(parts)

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import inf
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.metrics_core import Metric as Family
-from prometheus_client.utils import floatToGoString
 
 __all__ = [
     "ASKS",
@@ -67,7 +67,9 @@ class Metric:
         """Return the samples of a histogram."""
         family = HistogramMetricFamily(self.name, self.help, labels=self.labels)
         for labels, buckets, seconds in samples:
-            family.add_metric(labels, [(floatToGoString(bound), count) for bound, count in buckets], seconds)
+            family.add_metric(
+                labels, [("+Inf" if bound == inf else str(bound), count) for bound, count in buckets], seconds
+            )
         return family
 
 

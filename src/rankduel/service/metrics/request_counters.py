@@ -3,10 +3,11 @@
 from bisect import bisect_left
 from collections import Counter
 from itertools import accumulate
+from math import inf
 
 __all__ = ["RequestCounters"]
 
-_BUCKET_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 2.5, 10.0, float("inf"))
+_BUCKET_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 2.5, 10.0, inf)
 _Route = tuple[str, str]  # method and path
 
 
