@@ -64,14 +64,14 @@ def _prepare() -> None:
 async def _serve_one(app: Gateway, settings: ServiceSettings) -> None:
     await app.service.start()
     try:
-        listening = [_listen(settings), *map(partial(_listen_on, settings.host), settings.metrics_ports)]
+        sockets = [*map(partial(_listen_on, settings.host), settings.metrics_ports), _listen(settings)]
     except OSError:
         await app.service.stop()
         raise
     if threading.current_thread() is threading.main_thread():
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: None)  # uvicorn replaces it while it runs, and raises the signal again
-    await uvicorn.Server(_config(app, settings)).serve(listening)  # on exit, the lifespan stops the service
+    await uvicorn.Server(_config(app, settings)).serve(sockets)  # on exit, the lifespan stops the service
     _log.info("stopped")
 
 
@@ -81,11 +81,10 @@ def _serve_many(storage: str, settings: ServiceSettings, *, create: bool) -> Non
         settings.check(ApiKeys.load(shared))
     finally:
         shared.close()
-    sockets: list[Any] = [_listen(settings)]
-    if settings.metrics_ports:
-        for port in settings.metrics_ports:
-            _listen_on(settings.host, port).close()  # raises OSError if the port is taken
-        sockets.append(_OwnSocket(settings))
+    for port in settings.metrics_ports:
+        _listen_on(settings.host, port).close()  # raises OSError if the port is taken
+    sockets: list[Any] = [_OwnSocket(settings)] if settings.metrics_ports else []
+    sockets.append(_listen(settings))
     Multiprocess(_config(_App(storage, settings), settings), sockets=sockets).run()
 
 

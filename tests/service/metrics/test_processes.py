@@ -2,11 +2,10 @@
 
 import os
 import signal
-import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from itertools import pairwise
 
 import pytest
@@ -135,39 +134,28 @@ def test_a_commit_during_a_read_is_never_counted_twice(postgres: Postgres, monke
 
 
 @pytest.mark.slow
-def test_processes_of_one_server_have_a_port_each(postgres: Postgres) -> None:
+def test_processes_of_one_server_have_a_port_each(postgres: Postgres, unused_ports: range) -> None:
     """Behind one port, a scrape reaches any process. Each is scraped on its own port, and so is its replacement."""
-    ports = free_ports(2)
-    with serving(postgres.empty(), processes=2, metrics_port=ports[0]) as server:
-        wait_for(lambda: all(map(alive, ports)))
+    with serving(postgres.empty(), processes=2, metrics_port=unused_ports[0]) as server:
+        wait_for(lambda: all(map(alive, unused_ports)))
         with server.client as client:
             assert client.post("/v1/tournaments", {"name": "t", "rankers": ["a", "b"]}).status == 201
         for _ in range(20):
             with server.client as client:  # a new connection, which either process may take
                 play(client, 2)
-        for port in ports:
+        for port in unused_ports:
             with Client(port) as client:
                 play(client, 1)
-        wait_for(lambda: [found.one(STORED[0]) for found in scrapes(ports)] == [42, 42])
-        asks = [found.total("rankduel_asks_total") for found in scrapes(ports)]
+        wait_for(lambda: [found.one(STORED[0]) for found in scrapes(unused_ports)] == [42, 42])
+        asks = [found.total("rankduel_asks_total") for found in scrapes(unused_ports)]
         assert sum(asks) == 42
         assert min(asks) >= 1
         first, _ = children(server.process.pid)
         os.kill(first, signal.SIGKILL)
-        wait_for(lambda: first not in children(server.process.pid) and all(map(alive, ports)))
-        found = scrapes(ports)
+        wait_for(lambda: first not in children(server.process.pid) and all(map(alive, unused_ports)))
+        found = scrapes(unused_ports)
         assert sorted(each.total("rankduel_asks_total") for each in found) in ([0, asks[0]], [0, asks[1]])
         assert [each.one(STORED[0]) for each in found] == [42, 42]
-
-
-def free_ports(count: int) -> range:
-    """Ports in a row that are free now."""
-    for first in range(20_000 + os.getpid() % 10_000, 32_000, count):
-        with ExitStack() as held, suppress(OSError):
-            for port in range(first, first + count):
-                held.enter_context(socket.create_server(("127.0.0.1", port)))
-            return range(first, first + count)
-    raise AssertionError("no free ports")
 
 
 def scrapes(ports: Iterable[int]) -> list[Scrape]:

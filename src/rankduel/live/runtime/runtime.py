@@ -118,7 +118,7 @@ class TournamentRuntime:
 
     @property
     def durable_counts(self) -> Counts:
-        """The durable counts of duels by state, none of which ever decreases.
+        """The durable counts of duels by state. None of them ever decreases.
 
         On a shared storage, these are the counts that were last read. `counters` may count a commit that happens during
         the read twice, or not at all, until the next read.
