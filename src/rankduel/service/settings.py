@@ -63,8 +63,8 @@ class ServiceSettings:
         if self.metrics_port and (self.metrics_ports.stop - 1 > _LARGEST_PORT or self.port in self.metrics_ports):
             ports = f"{self.metrics_ports.start} to {self.metrics_ports.stop - 1}"
             raise ValueError(
-                f"metrics_port must leave a port for each process, other than port {self.port} and at most "
-                f"{_LARGEST_PORT}; got {ports}"
+                f"metrics_port: the ports of the processes must be at most {_LARGEST_PORT}, and none may be the port "
+                f"{self.port} of the service; got {ports}"
             )
         days = self.retention_days
         if isinstance(days, bool) or not isinstance(days, int | float) or not 0 <= days < 1e6:

@@ -1,7 +1,10 @@
 """`GET /metrics` of a real server: formats, keys, many tournaments, settings of the ports."""
 
 import asyncio
+import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -22,7 +25,8 @@ def test_the_format_is_negotiated(client: Client, name: str) -> None:
     openmetrics = client.get("/metrics", Accept="application/openmetrics-text;version=1.0.0,text/plain;q=0.5")
     assert openmetrics.headers["content-type"].startswith("application/openmetrics-text; version=1.0.0; charset=utf-8")
     assert openmetrics.raw.endswith(b"# EOF\n")
-    families = {family.name: family for family in text_string_to_metric_families(openmetrics.raw.decode())}
+    text = openmetrics.raw.decode()
+    families = {family.name: family for family in text_string_to_metric_families(text)}  # type: ignore[no-untyped-call]
     status = families["rankduel_tournament_status"].samples
     assert [sample.value for sample in status if sample.labels == {"tournament": name, "status": "running"}] == [1]
     for accept in (
@@ -88,12 +92,36 @@ def test_a_metrics_port_that_is_taken_is_an_error(tmp_path: Path) -> None:
         assert refused.port == 0
 
 
+_RECEIVE = """
+import pickle, sys
+from rankduel.service import ServiceSettings
+from rankduel.service.server import _OwnSocket
+sent = pickle.dumps(_OwnSocket(ServiceSettings(port=0, processes=2, metrics_port=int(sys.argv[1]))))
+sockets = [pickle.loads(sent) for _ in range(3)]
+print(*(each.getsockname()[1] for each in sockets))
+"""
+
+
+def test_without_a_free_metrics_port_a_process_serves_all_the_same(unused_ports: range) -> None:
+    """Another program has taken the port of a process that was killed: the log says so, and users are served."""
+    ran = subprocess.run(
+        [sys.executable, "-c", _RECEIVE, str(unused_ports[0])], capture_output=True, text=True, check=True, timeout=60
+    )
+    *own, other = map(int, ran.stdout.split())
+    assert own == list(unused_ports)
+    assert other not in unused_ports
+    assert f"all ports from {own[0]} to {own[1]} are in use" in json.loads(ran.stderr)["message"]
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
         ({"metrics_port": -1}, "metrics_port must be a whole number from 0 to 65535, got -1"),
-        ({"metrics_port": 65_535, "processes": 2}, "at most 65535; got 65535 to 65536"),
-        ({"metrics_port": 8078, "processes": 4}, "other than port 8080 and at most 65535; got 8078 to 8081"),
+        (
+            {"metrics_port": 65_535, "processes": 2},
+            "must be at most 65535, and none may be the port 8080 of the service; got 65535 to 65536",
+        ),
+        ({"metrics_port": 8078, "processes": 4}, "none may be the port 8080 of the service; got 8078 to 8081"),
     ],
 )
 def test_wrong_metrics_ports(settings: dict[str, int], message: str) -> None:
