@@ -5,7 +5,7 @@ import logging
 from dataclasses import dataclass
 from time import monotonic
 
-from rankduel.dashboard import Forecast, UserEffect, forecast, ratings, user_effect
+from rankduel.dashboard import Forecast, UserEffect, forecast, user_effect
 from rankduel.live import LocalTournament
 from rankduel.service.read_pool import ReadPool
 
@@ -59,7 +59,6 @@ class ForecastCache:
 def compute_forecasts(t: LocalTournament) -> Forecasts:
     """Compute the forecasts of a tournament. This takes about a second."""
     view = t.view()
-    rated = ratings(view)
     expected = None
     if (
         view.ends
@@ -68,5 +67,5 @@ def compute_forecasts(t: LocalTournament) -> Forecasts:
         and not view.decision.tied
         and view.status != "stopped"
     ):
-        expected = forecast(*t.snapshot(), rated, resolved=view.resolved)
-    return Forecasts(view.number, view.resolved, user_effect(view, rated), expected)
+        expected = forecast(*t.snapshot(), view.ratings, resolved=view.resolved)
+    return Forecasts(view.number, view.resolved, user_effect(view), expected)
