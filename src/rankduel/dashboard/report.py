@@ -106,8 +106,8 @@ def assumptions(view: View, found: LiveDecision, effect: UserEffect | None) -> l
         texts.append("Evidence against: high is bad for the ranker. 100 % eliminates it.")
     if effect is not None:
         texts.append(
-            f"Effect on users: the estimated probability that users prefer a ranker of a duel to {effect.against}, minus "
-            "50 %. It comes from the ratings, and has no guarantee."
+            f"Effect on users: the estimated probability that users prefer a ranker of a duel to {effect.against}, "
+            "minus 50 %. It comes from the ratings, and has no guarantee."
         )
     if view.ties:
         texts.append(_about_ties(view))

@@ -26,17 +26,8 @@ def markdown(made: Report) -> str:
     lines += ["", "## Timeline", "", "| time | duels | event |", "|---|--:|---|"]
     lines += [f"| {_date(one.time)} | {_number(one.resolved)} | {_plain(one.text)} |" for one in made.timeline]
     lines += ["", "## Rankers", "", *_table(made.rankers)]
-    lines += [
-        "",
-        "## Assumptions, and how to read the numbers",
-        "",
-        *(f"- {_plain(text)}" for text in made.assumptions),
-    ]
-    if made.effect is not None:
-        against = _code(made.effect.against)
-        lines.append(
-            f"- Effect on users: the estimated probability that users prefer the rankers of a duel to {against}, minus 50 %."
-        )
+    lines += ["", "## Assumptions, and how to read the numbers", ""]
+    lines += [f"- {_plain(text)}" for text in made.assumptions]
     return "\n".join([*lines, ""])
 
 
