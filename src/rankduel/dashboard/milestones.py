@@ -15,7 +15,6 @@ _OPERATED = {
     "stopped": "Stopped",
     "archived": "Archived",
     "rolled_back": "Rolled back",
-    "configured": "Settings changed",
 }
 
 
@@ -67,6 +66,9 @@ def _operated(event: Event) -> str | None:
         return f"{len(event.body['rankers']):,} rankers added{tail}"
     if event.kind == "retired":
         return f"{event.body['ranker']} retired{tail}"
+    if event.kind == "configured":
+        dials = [name.replace("_", " ") for name in event.body if name not in ("by", "reason")]
+        return f"Changed {', '.join(dials)}{tail}"
     if event.kind == "rolled_out":
         return f"{event.body['ranker']} rolled out to {100 * event.body['share']:g} % of the traffic{tail}"
     return f"{_OPERATED[event.kind]}{tail}" if event.kind in _OPERATED else None

@@ -129,16 +129,19 @@ def _won(view: View, found: LiveDecision, baseline: Comparison | None) -> Iterat
         )
         return
     certain = f"{winner} is the best ranker with the confidence above"
-    in_steps = "Roll out in steps, such as 5 %, 50 % and 100 % of the traffic, with guardrails."
+    in_steps = "Go in steps, such as 5 %, 50 % and 100 % of the traffic, with guardrails."
     if baseline is None and name is not None:
         yield NextStep(
             f"A/B test {winner} against {name}", f"{name} took part in no duel, so nothing is known about its results."
         )
     elif baseline is not None and not (baseline.win_share is not None and baseline.low > 0.5):
-        yield NextStep(f"Roll out {winner} to a small share of the traffic", f"{certain}. {in_steps}")
         yield NextStep(
-            f"A/B test {winner} against {baseline.rival} to learn the size of the lead",
-            f"Their own duels do not show it yet. {baseline.sentence}",
+            f"Roll out {winner} to a small share of the traffic",
+            f"{certain}, so it is at least as good as {baseline.rival}. {in_steps}",
+        )
+        yield NextStep(
+            f"A/B test {winner} against {baseline.rival} to learn how much better it is",
+            "Their own duels were too few to tell. They are in the list below.",
         )
     else:
         against = "" if baseline is None else f", and it beats the baseline {baseline.rival} in their own duels"

@@ -44,6 +44,7 @@ class Report:
     issued: int
     expired: int
     effect: UserEffect | None  # on users so far
+    effect_text: str
     timeline: list[Milestone]  # oldest first
     rankers: list[LeaderboardRow]  # all rankers, in the order of the leaderboard
     best_exists: float  # p-value of "one ranker is at least as good as all others"
@@ -78,6 +79,7 @@ def report(t: LocalTournament) -> Report:
         issued=health.counts.issued,
         expired=health.counts.expired,
         effect=effect,
+        effect_text=_effect_text(effect, view.resolved),
         timeline=milestones(view, changes, t.event_time),
         rankers=leaderboard(view),
         best_exists=found.p_best_exists,
@@ -89,6 +91,17 @@ def confidence_reached(found: LiveDecision) -> bool:
     """Return whether a decision is reached, with its confidence. This is when its headline names the confidence."""
     decided = found.winner is not None or bool(found.tied)
     return decided and found.delta is not None and found.p_best_exists > DOUBT_P_VALUE
+
+
+def _effect_text(effect: UserEffect | None, duels: int) -> str:
+    """Say what the duels cost or gained users."""
+    if effect is None:
+        return "Unknown: the baseline took part in no duel." if duels else "Nothing yet: there was no duel."
+    better = "Users were better off" if effect.per_page >= 0 else "Users paid a price"
+    return (
+        f"{better}: compared with {effect.against}, they preferred a ranker of the page with an estimated probability "
+        f"of {100 * (0.5 + effect.per_page):.1f} %, over {duels:,} duels. 50 % would be no difference."
+    )
 
 
 def assumptions(view: View, found: LiveDecision, effect: UserEffect | None) -> list[str]:
@@ -103,7 +116,10 @@ def assumptions(view: View, found: LiveDecision, effect: UserEffect | None) -> l
         "(Bradley-Terry). It takes into account which opponents a ranker met, and it orders the rankers.",
     ]
     if view.evidence is not None:
-        texts.append("Evidence against: high is bad for the ranker. 100 % eliminates it.")
+        texts.append(
+            "Evidence against: high is bad for the ranker. 100 % eliminates it. It adds up over all opponents. So a "
+            "ranker may be eliminated although its duels with the winner alone are not clear."
+        )
     if effect is not None:
         texts.append(
             f"Effect on users: the estimated probability that users prefer a ranker of a duel to {effect.against}, "

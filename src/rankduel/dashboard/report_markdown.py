@@ -22,6 +22,7 @@ def markdown(made: Report) -> str:
     if made.comparisons:
         lines += ["", f"## {_plain(made.comparisons[0].winner)} against the baseline and its rivals", ""]
         lines += [f"- {', '.join(one.roles).capitalize()}: {_plain(one.sentence)}" for one in made.comparisons]
+    lines += ["", "## What it cost or gained users", "", _plain(made.effect_text)]
     lines += ["", "## Facts", "", "| | |", "|---|---|", *(f"| {name} | {value} |" for name, value in _facts(made))]
     lines += ["", "## Timeline", "", "| time | duels | event |", "|---|--:|---|"]
     lines += [f"| {_date(one.time)} | {_number(one.resolved)} | {_plain(one.text)} |" for one in made.timeline]

@@ -71,7 +71,7 @@ export function view(route, { overview, departures, audit }) {
       ),
     ),
     asTable(
-      "Eliminated rankers, latest first",
+      "Eliminated and retired rankers, latest first",
       [
         ["Ranker", ""],
         ["At duel", "number"],
@@ -85,7 +85,7 @@ export function view(route, { overview, departures, audit }) {
         .map((one) => [
           one.ranker,
           count(one.resolved),
-          one.by ?? "–",
+          one.state === "retired" ? "retired by an operator" : (one.by ?? "–"),
           reason(one),
           count(one.left),
         ]),
