@@ -426,17 +426,15 @@ def plain_leaderboard(view: View) -> list[Standing]:
         ties[first] += count
         ties[second] += count if second != first else 0
     left = set(view.alive.tolist())
-    went = {gone.arm: place for place, gone in enumerate(view.decision.eliminated)}
 
     def line(arm: int) -> Standing:
-        out = "retired" if arm in view.retired else "out"
+        gone = "retired" if arm in view.retired else "eliminated"
         word = "paused" if arm in view.paused else "champion" if arm == view.champion else "left"
-        return Standing(view.names[arm], word if arm in left else out, wins[arm], losses[arm], ties[arm])
+        return Standing(view.names[arm], word if arm in left else gone, wins[arm], losses[arm], ties[arm])
 
     def order(arm: int) -> tuple[int, float]:
-        if arm in left:
-            return arm != view.champion, -board[arm].rate
-        return 3 if arm in view.retired else 2, -went.get(arm, 0)
+        group = int(arm != view.champion) if arm in left else 3 if arm in view.retired else 2
+        return group, -view.ratings.means[arm]
 
     board = [line(arm) for arm in range(len(view.names))]
     return [board[arm] for arm in sorted(range(len(board)), key=order)]
@@ -494,7 +492,7 @@ def test_standings_are_encoded_as_their_type_says(url: str) -> None:
     async def test(service: Service) -> None:
         t = await service.tournament("t")
         view = t.view()
-        whole = Standings(rankers=leaderboard(view), enough=view.enough, level=INTERVAL_CONFIDENCE)
+        whole = Standings(rankers=leaderboard(view), level=INTERVAL_CONFIDENCE)
         assert (await called(service, "standings", name="t")).body == encode(whole)
 
     served(url, test)

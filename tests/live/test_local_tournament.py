@@ -453,8 +453,8 @@ def test_a_tournament_ends_with_the_best(url: str) -> None:
             "are independent and preferences do not change."
         )
         board = t.leaderboard()
-        assert [line.state for line in board] == ["champion", "out", "out", "out", "out"]
-        assert [line.ranker for line in board] == ["bm25", *reversed(t.decision().eliminated)]
+        assert [line.state for line in board] == ["champion", *["eliminated"] * 4]
+        assert {line.ranker for line in board[1:]} == set(t.decision().eliminated)
         assert sum(line.wins for line in board) == sum(line.losses for line in board) == t.counts.resolved
         duel = t.ask("after the end")
         assert (duel.id, duel.first, duel.second, duel.serve) == (None, "bm25", "bm25", "winner")
