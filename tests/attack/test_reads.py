@@ -17,6 +17,8 @@ from msgspec.json import encode
 from rankduel import Outcome
 from rankduel.dashboard.leaderboard import INTERVAL_CONFIDENCE, leaderboard
 from rankduel.live import LiveDuel, LocalTournament, Standing, View, settings, standings, view_at
+from rankduel.live import view as view_module
+from rankduel.live.ratings import Ratings
 from rankduel.service.app import ROUTES, make_app
 from rankduel.service.auth.keys import LOOPBACK
 from rankduel.service.http.responses import Response
@@ -356,15 +358,15 @@ def test_an_answer_is_kept_until_the_journal_goes_on(url: str, name: str) -> Non
 
 
 def test_pages_of_the_leaderboard_are_sorted_once(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ten pages at the same number of the journal take one sort."""
+    """Ten pages at the same number of the journal take one fit of the ratings, by which they are sorted."""
     sorts = []
-    real = View.ordered_by
+    real = view_module.fit_ratings
 
-    def ordered_by(view: View, scores: Any) -> list[int]:
+    def fit_ratings(*given: Any) -> Ratings:
         sorts.append(1)
-        return real(view, scores)
+        return real(*given)
 
-    monkeypatch.setattr(View, "ordered_by", ordered_by)
+    monkeypatch.setattr(view_module, "fit_ratings", fit_ratings)
 
     async def test(service: Service) -> None:
         lines = [await called(service, "leaderboard", name="t", limit=1, after=after) for after in range(3)]

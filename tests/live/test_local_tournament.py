@@ -602,6 +602,11 @@ def test_rankers_come_and_go(url: str) -> None:
         assert t.leaderboard()[-1].ranker == "neural"
         assert t.leaderboard()[-1].state == "retired"
         assert same_as_replay(t)
+        kept = t._state.to_snapshot()
+        assert State.from_snapshot(kept).retired == t._state.retired == {1: 3}
+        old = json.loads(kept.state)
+        del old["retired_at"]  # as an older version wrote it
+        assert State.from_snapshot(kept._replace(state=json.dumps(old))).retired == {1: t._state.bandit.told}
         for wrong, message in [
             (lambda: t.add_rankers(["x", "ltr"]), "duplicate ranker 'ltr'"),
             (lambda: t.add_rankers(["x", "x"]), "duplicate ranker 'x'"),
