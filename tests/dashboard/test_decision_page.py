@@ -125,8 +125,8 @@ def test_intervals_have_an_axis_that_fits(browser: Browser, server: Server) -> N
             const line = (low, share, high) => ({ low, win_share: share, high });
             return [
                 axisOf([line(0.46, 0.48, 0.5), line(0.49, 0.52, 0.55)]), axisOf([line(0, 0.5, 1)]), axisOf([]),
-                axisOf([line(0.45, 0.5, 0.55), line(0.45, 0.5, 0.55), line(0, 0.5, 1)]),
-                axisOf([line(0.45, 0.5, 0.55), line(0.45, 0.5, 0.55), line(0, 0.5, 1)], 1, 1),
+                axisOf([line(0.46, 0.5, 0.54), line(0.46, 0.5, 0.54), line(0, 0.5, 1)]),
+                axisOf([line(0.46, 0.5, 0.54), line(0.46, 0.5, 0.54), line(0, 0.5, 1)], 1, 1),
             ];
         }""")
         assert halves == [0.05, 0.5, 0.5, 0.05, 0.5]
