@@ -16,7 +16,7 @@ from msgspec.json import encode
 
 from rankduel import Outcome
 from rankduel.dashboard.leaderboard import INTERVAL_CONFIDENCE, leaderboard
-from rankduel.live import LiveDuel, LocalTournament, Standing, View, settings, standings, view_at
+from rankduel.live import LiveDuel, LocalTournament, Standing, View, ratings, settings, standings, view_at
 from rankduel.live import view as view_module
 from rankduel.live.ratings import Ratings
 from rankduel.service.app import ROUTES, make_app
@@ -360,7 +360,7 @@ def test_an_answer_is_kept_until_the_journal_goes_on(url: str, name: str) -> Non
 def test_pages_of_the_leaderboard_are_sorted_once(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ten pages at the same number of the journal take one fit of the ratings, by which they are sorted."""
     sorts = []
-    real = view_module.fit_ratings
+    real = ratings.fit_ratings
 
     def fit_ratings(*given: Any) -> Ratings:
         sorts.append(1)

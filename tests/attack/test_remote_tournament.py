@@ -45,7 +45,7 @@ HEALTH = {
     },
     **{"signals_again": 0, "signals_dropped": 0, "maintenance": None},
     **{"orphans": 0, "late_signals": 0, "outcomes": {"first": 1}, "delays": {"10": 2}},
-    "failure": None,
+    **{"failure": None, "clock": None},
 }
 DECISION = {
     **{"winner": None, "tied": [], "champion": "ltr", "left": ["ltr", "neural"], "eliminated": []},

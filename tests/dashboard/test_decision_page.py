@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, expect
 
-import rankduel as rd
 from dashboard.browsers import window
+from rankduel import Outcome
 from rankduel.live import LocalTournament
 from service.servers import Server, serving
 
+FIRST, SECOND, TIE = Outcome.FIRST, Outcome.SECOND, Outcome.TIE
 FAMILIES = ("bm25-flat", "bm25-title", "ltr-2", "ltr-2-click", "neural-small", "hybrid")
 RANKERS = [f"{family}-{weight}" for family in FAMILIES for weight in (0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 1.2, 1.5)]
 
@@ -28,10 +29,10 @@ def play(t: LocalTournament, n: int, *, seed: int) -> None:
             return
         lead = np.array([truth[arms[duel.first]] - truth[arms[duel.second]] for duel in duels])
         first, tie = random.random(500) < 1 / (1 + np.exp(-lead)), random.random(500) < 0.6
-        told = np.where(tie, rd.Outcome.TIE, np.where(first, rd.Outcome.FIRST, rd.Outcome.SECOND))
-        t.tell_many(
-            [(duel, outcome) for duel, outcome in zip(duels, told.tolist(), strict=True) if duel.id is not None]
-        )
+        told = [
+            TIE if even else FIRST if won else SECOND for even, won in zip(tie.tolist(), first.tolist(), strict=True)
+        ]
+        t.tell_many([one for one in zip(duels, told, strict=True) if one[0].id is not None])
 
 
 @pytest.fixture(scope="module")
