@@ -108,6 +108,20 @@ class ReadOnlyTournament:
         """The number of the last event that was applied."""
         return self._state.number
 
+    @property
+    def last_event_time(self) -> float:
+        """The time of the last event: an outcome, or an action of an operator or a guardrail."""
+        return self._state.time
+
+    @property
+    def resolved(self) -> int:
+        """The number of outcomes that the bandit has learnt."""
+        return self._state.bandit.told
+
+    def duel_of_query(self, query_id: str) -> DuelRow | None:
+        """Return the duel of a query, or None if it has none."""
+        return self.storage.duels_of(self.name, [query_id]).get(query_id)
+
     def duels(self, limit: int = 100, before: str | None = None) -> list[DuelRow]:
         """Return the latest duels, or the latest before the duel with the id `before`; newest first."""
         numbers = None if before is None else numbers_of(before)
