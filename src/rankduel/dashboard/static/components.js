@@ -4,14 +4,18 @@ import { h } from "./dom.js";
 import { count, evidencePercent, percent } from "./format.js";
 
 const NONE = "–";
-const STATUS = {
+export const STATUS = {
+  draft: "Draft",
   running: "Running",
   paused: "Paused",
-  stopped: "Stopped",
   decided: "Decided",
+  rolled_out: "Rolled out",
+  stopped: "Stopped",
+  archived: "Archived",
   failing: "Failing",
 };
 const SHAPES = {
+  draft: [h0("circle", { cx: 6, cy: 6, r: 4, fill: "none", stroke: "currentColor", "stroke-width": 1.5 })],
   running: [h0("circle", { cx: 6, cy: 6, r: 4 })],
   paused: [
     h0("rect", { x: 2.5, y: 2, width: 2.5, height: 8 }),
@@ -21,11 +25,16 @@ const SHAPES = {
   decided: [
     h0("path", { d: "M2 6.5 4.8 9.5 10 2.8", fill: "none", stroke: "currentColor", "stroke-width": 2 }),
   ],
+  rolled_out: [h0("path", { d: "M6 1 11 6.5H8V11H4V6.5H1z" })],
+  archived: [h0("path", { d: "M1 2h10v3H1zM2 6h8v5H2z" })],
   failing: [h0("path", { d: "M1 4 4 1h4l3 3v4l-3 3H4L1 8z" })],
   good: [h0("circle", { cx: 6, cy: 6, r: 5 })],
   warning: [h0("path", { d: "M6 1 11.5 11h-11z" })],
   bad: [h0("path", { d: "M1 4 4 1h4l3 3v4l-3 3H4L1 8z" })],
 };
+
+// Whether the device has no pointer that hovers, so that its user taps.
+export const touch = () => matchMedia("(hover: none)").matches;
 
 function h0(tag, properties) {
   return () => h(tag, properties);
@@ -43,8 +52,7 @@ export const status = (word) => h("span", { class: `status ${word}` }, shape(wor
 const LIGHT = { good: "Healthy", warning: "Warning", bad: "Failing" };
 export const light = (state) => h("span", { class: `light ${state}` }, shape(state), LIGHT[state]);
 
-export const stateOf = (overview) =>
-  overview.light.state === "bad" ? "failing" : isDecided(overview) ? "decided" : overview.status;
+export const stateOf = (overview) => (overview.light.state === "bad" ? "failing" : overview.status);
 export const isDecided = (overview) => Boolean(overview.winner || overview.tied.length);
 
 export const figure = (name, value, more, title = null) =>
