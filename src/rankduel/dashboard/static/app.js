@@ -285,7 +285,11 @@ async function start() {
     await whoAmI();
   } catch (error) {
     if (error.status === 401 && location.pathname !== "/sign-in") {
-      history.replaceState(null, "", `/sign-in?then=${encodeURIComponent(location.pathname + location.search)}`);
+      history.replaceState(
+        null,
+        "",
+        `/sign-in?then=${encodeURIComponent(location.pathname + location.search)}`,
+      );
     } else if (error.status !== 401) {
       drawHeader();
       failed(error, {});

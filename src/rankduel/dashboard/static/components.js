@@ -1,7 +1,7 @@
 // Parts that several pages share.
 
 import { h } from "./dom.js";
-import { count, evidencePercent, percent } from "./format.js";
+import { count, evidencePercent, percent, prose } from "./format.js";
 
 const NONE = "–";
 export const STATUS = {
@@ -13,6 +13,16 @@ export const STATUS = {
   stopped: "Stopped",
   archived: "Archived",
   failing: "Failing",
+};
+export const STATUS_HELP = {
+  draft: "Not started: no duels are issued.",
+  running: "Duels are issued. No decision is reached yet.",
+  paused: "No duels are issued until an operator starts it again.",
+  decided:
+    "A decision is reached. For users outside of the traffic share, nothing changes until an operator rolls it out.",
+  rolled_out: "An operator has rolled out a ranker. Guardrails stay on.",
+  stopped: "Ended for good. Its results stay available.",
+  archived: "Ended for good, and hidden in the list of tournaments. Its results stay available.",
 };
 const SHAPES = {
   draft: [h0("circle", { cx: 6, cy: 6, r: 4, fill: "none", stroke: "currentColor", "stroke-width": 1.5 })],
@@ -123,43 +133,9 @@ export const rankerState = (state) => h("span", { class: `ranker ${state}` }, ra
 // The name of the ranker that users see without a duel.
 export const fallback = (settings) => (settings.baseline === null ? "the champion" : "the baseline");
 
-// Ask for a confirmation. Resolves to the reason, or to null if the user cancels.
-export function confirm(title, text, verb, danger = false) {
-  return new Promise((resolve) => {
-    const reason = h("input", { id: "reason", name: "reason", maxlength: 1000, autocomplete: "off" });
-    const dialog = h(
-      "dialog",
-      { "aria-labelledby": "dialog-title" },
-      h(
-        "form",
-        {
-          method: "dialog",
-          onsubmit: (event) => {
-            event.preventDefault();
-            dialog.close("yes");
-          },
-        },
-        h("h2", { id: "dialog-title" }, title),
-        h("p", null, text),
-        h("label", { for: "reason" }, "Reason for the audit log (optional)"),
-        reason,
-        h(
-          "div",
-          { class: "buttons" },
-          h("button", { type: "button", onclick: () => dialog.close("") }, "Cancel"),
-          h("button", { type: "submit", class: danger ? "danger" : "primary" }, verb),
-        ),
-      ),
-    );
-    dialog.onclose = () => {
-      resolve(dialog.returnValue === "yes" ? reason.value : null);
-      dialog.remove();
-    };
-    document.body.append(dialog);
-    dialog.showModal();
-    reason.focus();
-  });
-}
+// A text in which names are between backticks.
+export const quoted = (text) =>
+  text.split("`").map((part, index) => (index % 2 ? h("b", null, part) : prose(part)));
 
 export const notice = (text, kind = "bad") =>
   text ? h("p", { class: `notice ${kind}`, role: kind === "bad" ? "alert" : "status" }, text) : null;

@@ -87,12 +87,7 @@ const finder = (route, missed) =>
 
 export function view(route, { list, one, missed }) {
   if (!list.duels.length && !route.state.after)
-    return h(
-      "section",
-      null,
-      h("h1", null, "Duels"),
-      h("p", { class: "empty" }, "No duels yet."),
-    );
+    return h("section", null, h("h1", null, "Duels"), h("p", { class: "empty" }, "No duels yet."));
   const turn = (after) => {
     route.state.after = after;
     route.refresh(true);
@@ -232,13 +227,7 @@ function inspector(duel) {
         .map(([name, value]) => h("div", null, h("dt", null, name), h("dd", null, value))),
     ),
     h("h3", null, "Result lists and page"),
-    duel.page
-      ? shown(duel, done)
-      : h(
-          "p",
-          { class: "quiet" },
-          duel.removed ? REMOVED : NO_PAGE,
-        ),
+    duel.page ? shown(duel, done) : h("p", { class: "quiet" }, duel.removed ? REMOVED : NO_PAGE),
     h("h3", null, "User actions"),
     did(duel),
     h("h3", null, "Why these two rankers met"),
@@ -267,11 +256,7 @@ function did(duel) {
     );
   }
   const told =
-    duel.clicks === null
-      ? null
-      : duel.clicks.length
-        ? `Clicked on ${duel.clicks.join(", ")}.`
-        : "No clicks.";
+    duel.clicks === null ? null : duel.clicks.length ? `Clicked on ${duel.clicks.join(", ")}.` : "No clicks.";
   return h("p", { class: told ? "" : "quiet" }, told ?? withoutActions(duel));
 }
 

@@ -87,13 +87,7 @@ export function view(route, { overview, departures, audit }) {
       [...departures]
         .reverse()
         .slice(0, 2000)
-        .map((one) => [
-          one.ranker,
-          count(one.resolved),
-          one.by ?? "–",
-          reason(one),
-          count(one.left),
-        ]),
+        .map((one) => [one.ranker, count(one.resolved), one.by ?? "–", reason(one), count(one.left)]),
     ),
   );
 }
@@ -104,7 +98,13 @@ function stages(departures, overview) {
   const found = [];
   for (let stage = 1; overview.rankers / 2 ** stage >= 1; stage += 1) {
     const end = departures.find((one) => one.left <= overview.rankers / 2 ** stage);
-    if (end) found.push({ resolved: end.resolved, kind: "stage", label: `stage ${stage + 1}`, row: (stage - 1) % 3 });
+    if (end)
+      found.push({
+        resolved: end.resolved,
+        kind: "stage",
+        label: `stage ${stage + 1}`,
+        row: (stage - 1) % 3,
+      });
   }
   return found;
 }

@@ -99,7 +99,8 @@ export function view(route, found) {
 }
 
 function range(list, { matching, page, tournaments }) {
-  if (!matching) return list.search ? `No tournament matches “${list.search}”.` : "No tournament has this status.";
+  if (!matching)
+    return list.search ? `No tournament matches “${list.search}”.` : "No tournament has this status.";
   const first = PER_PAGE * (page - 1) + 1;
   if (matching <= PER_PAGE) return plural(matching, "tournament");
   return `Tournaments ${count(first)} to ${count(first + tournaments.length - 1)} of ${count(matching)}`;
@@ -126,7 +127,10 @@ function filters(route, list, { by_status }) {
       options.map(([word, text]) => h("option", { value: word }, text)),
     ),
   ];
-  const current = Object.entries(by_status).reduce((sum, [word, n]) => sum + (word === "archived" ? 0 : n), 0);
+  const current = Object.entries(by_status).reduce(
+    (sum, [word, n]) => sum + (word === "archived" ? 0 : n),
+    0,
+  );
   return h(
     "form",
     { class: "filters", role: "search", onsubmit: (event) => event.preventDefault() },
@@ -228,7 +232,11 @@ const pager = (list, { page, pages }) =>
   h(
     "nav",
     { class: "pager", "aria-label": "Pages of the list" },
-    page > 1 ? h("a", { class: "button", rel: "prev", href: address({ ...list, page: page - 1 }) }, "Previous") : null,
+    page > 1
+      ? h("a", { class: "button", rel: "prev", href: address({ ...list, page: page - 1 }) }, "Previous")
+      : null,
     h("span", null, `Page ${count(page)} of ${count(pages)}`),
-    page < pages ? h("a", { class: "button", rel: "next", href: address({ ...list, page: page + 1 }) }, "Next") : null,
+    page < pages
+      ? h("a", { class: "button", rel: "next", href: address({ ...list, page: page + 1 }) }, "Next")
+      : null,
   );

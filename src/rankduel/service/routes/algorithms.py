@@ -2,11 +2,13 @@
 
 import inspect
 from functools import cache
+from typing import Any
 
 from msgspec import Struct
 
 from rankduel.bandits import REGISTRY
 from rankduel.interleaving.registry import INTERLEAVINGS
+from rankduel.live import Attribution
 from rankduel.service.http.responses import Response, json_response
 from rankduel.service.http.routing import Request, Route, encode
 from rankduel.spec import parse
@@ -31,10 +33,11 @@ class Algorithm(Struct):
 
 
 class Algorithms(Struct):
-    """The bandits and interleaving methods of a new tournament. The recommended ones come first."""
+    """The bandits, interleaving methods and attribution rules of a new tournament. The recommended ones come first."""
 
     bandits: list[Algorithm]
     interleavings: list[Algorithm]
+    attribution: dict[str, Any]  # the rules unless you set others
 
 
 async def algorithms(request: Request) -> Response:
@@ -46,7 +49,7 @@ async def algorithms(request: Request) -> Response:
 def _algorithms() -> bytes:
     bandits = [_bandit(name) for name in REGISTRY]
     methods = sorted(map(_interleaving, INTERLEAVINGS), key=lambda method: method.name != "team_draft")
-    return encode(Algorithms(bandits=bandits, interleavings=methods))
+    return encode(Algorithms(bandits=bandits, interleavings=methods, attribution=Attribution().to_dict()))
 
 
 def _bandit(name: str) -> Algorithm:
@@ -69,9 +72,9 @@ def _plain(value: object) -> float | str | None:
 
 
 def _parameters(doc: str) -> dict[str, str]:
-    """Return the texts of the section "Parameters" of a docstring. An indented line continues the line before.
+    r"""Return the texts of the section "Parameters" of a docstring. An indented line continues the line before.
 
-    >>> _parameters("Play.\\n\\nParameters\\n    f: f(K), > 0. None is\\n        0.3 K.\\n\\nCost\\n    Little: O(1).")
+    >>> _parameters("Play.\n\nParameters\n    f: f(K), > 0. None is\n        0.3 K.\n\nCost\n    Little: O(1).")
     {'f': 'f(K), > 0. None is 0.3 K.'}
     """
     found: dict[str, str] = {}

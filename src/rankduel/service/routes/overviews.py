@@ -32,7 +32,7 @@ _SORTED_BY: dict[str, Callable[["_Row"], Any]] = {
 
 
 class Cards(Struct):
-    """A page of overviews, and the tournaments that cannot be opened. All numbers count the tournaments of the search."""
+    """A page of overviews, and the tournaments that cannot be opened. Numbers are for the whole search."""
 
     tournaments: list[Overview]
     broken: list[out.Broken]  # at most `limit`
@@ -103,7 +103,9 @@ def _search(tournaments: Iterable[LocalTournament], query: dict[str, Any]) -> _F
 _PARAMETERS = (
     Parameter("search", "A part of the name, in upper or lower case.", maximum=MAX_NAME_CHARACTERS),
     Parameter(
-        "status", "Only tournaments with this status. `current`: all except archived ones.", choices=(_CURRENT, *_STATUSES)
+        "status",
+        "Only tournaments with this status. `current`: all except archived ones.",
+        choices=(_CURRENT, *_STATUSES),
     ),
     Parameter(
         "sort",
