@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 from rankduel.errors import UnknownTournament
 from rankduel.live import standings
@@ -46,6 +47,14 @@ class ReadOnlyTournament:
     def effects(self) -> dict[str, str]:
         """Return what users will see after each action that is possible now: a sentence by name of the action."""
         return self._situation().effects
+
+    def after_roll_out(self, share: float, ranker: str | None = None) -> str:
+        """Return what users would see after a roll-out, of the winner unless you name a ranker."""
+        return self._situation().after_roll_out(Rollout(ranker or self.champion, share))
+
+    def after_changes(self, **changes: Any) -> str:
+        """Return what users would see after a change of share, baseline, dry run or `after_decision`."""
+        return self._situation().after_changes(**changes)
 
     @property
     def failing(self) -> Exception | None:

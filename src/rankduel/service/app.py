@@ -17,7 +17,7 @@ from rankduel.service.http.responses import send_response
 from rankduel.service.http.routing import Route
 from rankduel.service.problems import Problem
 from rankduel.service.proxies import TrustedProxies
-from rankduel.service.routes import admin, algorithms, browser, dashboard, health, overviews, read, traffic
+from rankduel.service.routes import admin, algorithms, browser, dashboard, health, overviews, preview, read, traffic
 from rankduel.service.service import Service
 from rankduel.service.settings import ServiceSettings
 
@@ -25,7 +25,7 @@ __all__ = ["ROUTES", "make_app"]
 
 # The documented API. Routes that only browsers use, such as pages, are not part of it.
 ROUTES: tuple[Route, ...] = (
-    *(*traffic.ROUTES, *admin.ROUTES, *read.ROUTES),
+    *(*traffic.ROUTES, *admin.ROUTES, *preview.ROUTES, *read.ROUTES),
     *(*overviews.ROUTES, *dashboard.ROUTES, *algorithms.ROUTES, *health.ROUTES),
 )
 

@@ -23,7 +23,7 @@ from rankduel.dashboard import (
 from rankduel.dashboard.leaderboard import INTERVAL_CONFIDENCE
 from rankduel.dashboard.report import confidence_reached
 from rankduel.errors import StorageError
-from rankduel.live import Event, LocalTournament, View
+from rankduel.live import Event, LocalTournament, Rollout, View
 from rankduel.live.runtime.clock import now
 from rankduel.live.standings import decision
 from rankduel.service.forecasts import Forecasts
@@ -57,6 +57,9 @@ class Overview(Struct):
     status: str
     sentence: str
     meaning: str  # the assumptions on which the decision in the sentence holds
+    users_see: str  # what users see now, in one sentence
+    effects: dict[str, str]  # what users will see after each action that is possible now
+    rollout: Rollout | None
     champion: str
     winner: str | None
     tied: list[str]
@@ -201,6 +204,9 @@ def overview_of(t: LocalTournament, forecasts: Forecasts | None) -> Overview:
         status=view.status,
         sentence=summary_sentence(view, expected, stored.per_day or 0, failing=health.failure is not None),
         meaning=found.meaning,
+        users_see=t.users_see,
+        effects=t.effects(),
+        rollout=t.rollout,
         champion=found.champion,
         winner=found.winner,
         tied=list(found.tied),
