@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from dashboard.browsers import Window, window
-from dashboard.tournaments import names, show
+from dashboard.tournaments import names, play, show
 from rankduel.live import LocalTournament
 from service.servers import Client, Server, at, serving
 
@@ -18,7 +18,7 @@ N = 500
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server with 500 tournaments: every tenth is paused, and the last one has the most duels."""
-    with serving(f"sqlite:///{tmp_path_factory.mktemp('list')}/duels.db", rate=0) as server, server.client as client:
+    with serving(f"sqlite:///{tmp_path_factory.mktemp('list')}/duels.db") as server, server.client as client:
         for number in range(N):
             name = name_of(number)
             assert client.post("/v1/tournaments", {"name": name, "rankers": names(5)}).status == 201
@@ -146,9 +146,7 @@ def test_a_phone_shows_names_and_no_hints_about_keys(browser: Browser, tmp_path:
     url = f"sqlite:///{tmp_path}/duels.db"
     rankers = ["ltr-2-click-0.3", "ltr-2-click-0.5", "bm25-flat"]
     with LocalTournament.create("home-search-germany", rankers=rankers, storage=url, seed=1) as t:
-        for _ in range(300):
-            duel = t.ask()
-            t.tell(duel, "first" if duel.second == "bm25-flat" else "second")
+        play(t, 500, [1.0, 0.9, 0.0])
     with serving(url) as server, window(browser, server.port, **PHONE) as visitor:
         page = visitor.page
         for path in ("", "/duels", "/leaderboard", "/timeline", "/preferences"):

@@ -6,6 +6,7 @@ import { left, light, stateOf, status, STATUS } from "./components.js";
 import { ago, count, plural, prose } from "./format.js";
 
 const PER_PAGE = 25;
+const MAX_PAGE = 40_000; // the service skips at most 1,000,000 tournaments
 const TYPING_MS = 250; // after the last letter, the list is searched
 const SORTS = {
   name: "Name (A to Z)",
@@ -25,7 +26,7 @@ function wanted({ query }) {
     search: query.get("search") ?? "",
     status: status in STATUS && status !== "failing" ? status : CURRENT,
     sort: sort in SORTS ? sort : "name",
-    page: Math.max(1, Math.floor(Number(page)) || 1),
+    page: Math.min(MAX_PAGE, Math.max(1, Math.floor(Number(page)) || 1)),
   };
 }
 
