@@ -14,7 +14,6 @@ def test_the_form_offers_every_algorithm_and_a_tournament_takes_its_options(clie
     assert [option["name"] for option in merge["options"]] == ["alpha", "batch_size", "c", "elimination"]
     assert merge["options"][1]["default"] == 16
     assert merge["options"][1]["about"].startswith("M, at least 2.")
-    assert found["attribution"]["actions"] == {"click": 1.0}
     for one in found["bandits"]:
         given = {option["name"]: option["default"] for option in one["options"] if option["default"] is not None}
         body = {"name": f"with {one['name']}", "rankers": ["a", "b"], "bandit": one["name"], "parameters": given}

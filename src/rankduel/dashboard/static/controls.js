@@ -187,10 +187,10 @@ async function rollOut(route, overview, rankers) {
 }
 
 async function configure(route, overview, rankers) {
-  const { attribution } = await getJson("/v1/algorithms");
+  const defaults = await getJson("/v1/defaults");
   const names = rankers.map((row) => row.ranker).sort();
-  const model = modelOf(overview.settings, attribution);
-  const before = settingsOf(modelOf(overview.settings, attribution), {}, null);
+  const model = modelOf(overview.settings, defaults);
+  const before = settingsOf(modelOf(overview.settings, defaults), {}, null);
   let wrong = {},
     show = null;
   const done = await open({
@@ -208,7 +208,7 @@ async function configure(route, overview, rankers) {
           "details",
           { class: "advanced", "data-key": "advanced" },
           h("summary", null, "Advanced settings"),
-          advancedFields(fields),
+          advancedFields(fields, defaults),
         ),
         show({ action: "configure", ...visible }),
       ];

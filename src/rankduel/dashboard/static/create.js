@@ -30,7 +30,7 @@ export async function load(route) {
 
 function newModel({ defaults, algorithms }) {
   return {
-    ...modelOf(defaults, algorithms.attribution),
+    ...modelOf(defaults, defaults),
     name: "",
     rankers: "",
     draft: defaults.draft,
@@ -128,7 +128,7 @@ export function view(route, data) {
         fields.number("expires_after", "Duels expire after", "hours", "Later outcomes do not count.", {
           class: "short",
         }),
-        advancedFields(fields),
+        advancedFields(fields, data.defaults),
         fields.number(
           "seed",
           "Seed of the random numbers",
@@ -180,7 +180,7 @@ function bodyOf(model, wrong, { defaults, algorithms }) {
   if (rankers.length < 2) wrong.rankers = "Enter at least two rankers.";
   else if (twice) wrong.rankers = `“${twice}” is listed twice.`;
   const given = settingsOf(model, wrong, rankers);
-  const usual = settingsOf(modelOf(defaults, algorithms.attribution), {}, null);
+  const usual = settingsOf(modelOf(defaults, defaults), {}, null);
   const body = { name: model.name.trim(), rankers, draft: model.draft, ...changesOf(usual, given) };
   if (model.bandit === defaults.bandit) {
     body.delta = Number(model.delta);

@@ -61,7 +61,7 @@ export function view(route, { overview, standings, departures }) {
       { class: "now", "aria-label": "Status" },
       status(overview.status),
       h("p", null, STATUS_HELP[overview.status]),
-      h("p", null, h("b", null, "Users see: "), quoted(overview.users_see)),
+      h("p", null, h("b", null, "Now: "), quoted(overview.users_see)),
       overview.rollout
         ? h(
             "p",

@@ -16,9 +16,9 @@ const RULES = [
 ];
 const MINUTE = 60;
 
-// The texts and choices of a form for given settings. `attribution` is used if they have none.
-export function modelOf(settings, attribution) {
-  const rules = settings.attribution ?? attribution;
+// The texts and choices of a form for given settings.
+export function modelOf(settings, defaults) {
+  const rules = settings.attribution ?? defaults.attribution;
   return {
     share: percentText(settings.share),
     baseline: settings.external_baseline ? EXTERNAL : (settings.baseline ?? ""),
@@ -137,7 +137,7 @@ function baselineField(fields, rankers, unset) {
 }
 
 // The other settings.
-export function advancedFields(fields) {
+export function advancedFields(fields, defaults) {
   return [
     fields.check(
       "shadow",
@@ -156,7 +156,12 @@ export function advancedFields(fields) {
         ["window", "Window", "minutes", { inputmode: "decimal" }],
         ["minimum", "Not before", "pages", { inputmode: "numeric" }],
       ],
-      { action: "", bound: "2", window: "60", minimum: "100" },
+      {
+        action: "",
+        bound: "",
+        window: String(defaults.guardrail_window / MINUTE),
+        minimum: String(defaults.guardrail_minimum),
+      },
       "Add a guardrail",
     ),
     fields.rows(

@@ -2,13 +2,11 @@
 
 import inspect
 from functools import cache
-from typing import Any
 
 from msgspec import Struct
 
 from rankduel.bandits import REGISTRY
 from rankduel.interleaving.registry import INTERLEAVINGS
-from rankduel.live import Attribution
 from rankduel.service.http.responses import Response, json_response
 from rankduel.service.http.routing import Request, Route, encode
 from rankduel.spec import parse
@@ -33,11 +31,10 @@ class Algorithm(Struct):
 
 
 class Algorithms(Struct):
-    """The bandits, interleaving methods and attribution rules of a new tournament. The recommended ones come first."""
+    """The bandits and interleaving methods of a new tournament. The recommended ones come first."""
 
     bandits: list[Algorithm]
     interleavings: list[Algorithm]
-    attribution: dict[str, Any]  # the rules unless you set others
 
 
 async def algorithms(request: Request) -> Response:
@@ -49,7 +46,7 @@ async def algorithms(request: Request) -> Response:
 def _algorithms() -> bytes:
     bandits = [_bandit(name) for name in REGISTRY]
     methods = sorted(map(_interleaving, INTERLEAVINGS), key=lambda method: method.name != "team_draft")
-    return encode(Algorithms(bandits=bandits, interleavings=methods, attribution=Attribution().to_dict()))
+    return encode(Algorithms(bandits=bandits, interleavings=methods))
 
 
 def _bandit(name: str) -> Algorithm:
