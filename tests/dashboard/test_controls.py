@@ -24,7 +24,9 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> str:
     url = f"sqlite:///{tmp_path_factory.mktemp('controls')}/duels.db"
     for name in ("decided", "another", "rolled out", "running", "rankers", "settings", "stopped", "archived"):
         with LocalTournament.create(name, rankers=RANKERS, storage=url, baseline="ltr-2", share=1.0, seed=1) as t:
-            play(t, 4_000 if name in ("decided", "another", "rolled out") else 100, UTILITIES)
+            decided = name in ("decided", "another", "rolled out")
+            play(t, 2_000 if decided else 500, UTILITIES if decided else [0.1, 0.0, 0.0, 0.0])
+            assert t.status == ("decided" if decided else "running")
             if name == "decided":
                 t.configure(share=0.05)
             if name == "rolled out":
