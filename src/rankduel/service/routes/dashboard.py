@@ -23,7 +23,7 @@ from rankduel.dashboard import (
 from rankduel.dashboard.leaderboard import INTERVAL_CONFIDENCE
 from rankduel.dashboard.report import confidence_reached
 from rankduel.errors import StorageError
-from rankduel.live import Event, LocalTournament, Rollout, View
+from rankduel.live import Event, LocalTournament, View
 from rankduel.live.runtime.clock import now
 from rankduel.live.standings import decision
 from rankduel.service.forecasts import Forecasts
@@ -59,7 +59,7 @@ class Overview(Struct):
     meaning: str  # the assumptions on which the decision in the sentence holds
     users_see: str  # what users see now, in one sentence
     effects: dict[str, str]  # what users will see after each action that is possible now
-    rollout: Rollout | None
+    rollout: out.Rollout | None
     champion: str
     winner: str | None
     tied: list[str]
@@ -206,7 +206,7 @@ def overview_of(t: LocalTournament, forecasts: Forecasts | None) -> Overview:
         meaning=found.meaning,
         users_see=t.users_see,
         effects=t.effects(),
-        rollout=t.rollout,
+        rollout=None if t.rollout is None else out.Rollout(*t.rollout),
         champion=found.champion,
         winner=found.winner,
         tied=list(found.tied),
