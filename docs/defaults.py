@@ -11,7 +11,7 @@ import inspect
 import re
 import tomllib
 from argparse import Action, ArgumentParser
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
