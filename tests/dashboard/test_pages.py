@@ -348,7 +348,7 @@ def test_a_disk_that_is_full_until_it_is_not(browser: Browser, tmp_path: Path) -
         no_room = (1, resource.RLIM_INFINITY)
         room = resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, no_room)
         assert not play(client, "t", "ranker-1", 10)
-        visitor.wait("The tournament has failed, and users see the champion")
+        visitor.wait("The tournament has failed, and users see the baseline")
         expect(visitor.page.locator("#bar .status")).to_have_text("Failing", timeout=20_000)
         visitor.page.click("nav >> text=Leaderboard")
         visitor.page.wait_for_selector("#rows th")

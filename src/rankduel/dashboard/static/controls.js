@@ -145,7 +145,7 @@ async function rollOut(route, overview, rankers) {
         h(
           "fieldset",
           { "data-key": "shares" },
-          h("legend", null, "Who will see it"),
+          h("legend", null, "Share of all users"),
           ROLLOUT_SHARES.map(([value, text]) =>
             h(
               "label",
@@ -163,9 +163,7 @@ async function rollOut(route, overview, rankers) {
               text.replace(" %", "\u00a0%"),
             ),
           ),
-          model.share === "own"
-            ? fields.number("own", "Share of all users", "%", null, { class: "short" })
-            : null,
+          model.share === "own" ? fields.number("own", "Share", "%", null, { class: "short" }) : null,
         ),
         h(
           "p",

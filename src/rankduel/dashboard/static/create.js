@@ -2,7 +2,7 @@
 
 import { h } from "./dom.js";
 import { call, getJson, mayChange, page, Problem } from "./api.js";
-import { notice } from "./components.js";
+import { notice, quoted } from "./components.js";
 import { Fields, numberOf } from "./fields.js";
 import { plural } from "./format.js";
 import { advancedFields, basicFields, changesOf, modelOf, settingsOf } from "./settings.js";
@@ -147,14 +147,19 @@ export function view(route, data) {
   );
 }
 
-const summaryOf = (algorithms, name) => algorithms.find((one) => one.name === name).summary;
+const summaryOf = (algorithms, name) => quoted(algorithms.find((one) => one.name === name).summary);
 const optionsOf = (algorithms, name) => algorithms.find((one) => one.name === name).options;
 
 const optionFields = (fields, algorithms, name) =>
   optionsOf(algorithms, name).map((option) =>
-    fields.text(`${name}.${option.name}`, `Option ${option.name}`, option.about || null, {
-      placeholder: option.default === null ? "none" : String(option.default),
-    }),
+    fields.text(
+      `${name}.${option.name}`,
+      `Option ${option.name}`,
+      option.about ? quoted(option.about) : null,
+      {
+        placeholder: option.default === null ? "none" : String(option.default),
+      },
+    ),
   );
 
 // The options of an algorithm that the user has set.

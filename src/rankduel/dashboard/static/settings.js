@@ -149,10 +149,10 @@ export function advancedFields(fields, defaults) {
     fields.rows(
       "guardrails",
       "Guardrails",
-      "A guardrail pauses the tournament when too many pages have an unwanted action, such as an error.",
+      "A guardrail pauses the tournament when too large a share of the pages has an unwanted action, such as an error.",
       [
         ["action", "Action", null, { maxlength: 200 }],
-        ["bound", "Limit", "% of pages", { inputmode: "decimal" }],
+        ["bound", "At most", "%", { inputmode: "decimal" }],
         ["window", "Window", "minutes", { inputmode: "decimal" }],
         ["minimum", "Not before", "pages", { inputmode: "numeric" }],
       ],
