@@ -174,6 +174,7 @@ def test_what_to_do_next(view: View) -> None:
     assert steps(view) == ["Send traffic to the tournament"]
     assert steps(with_duels(view)) == ["Run longer"]
     assert steps(with_duels(view), status="paused")[0].startswith("Find out why the tournament is paused")
+    assert steps(view, status="draft") == ["Start the tournament"]
     assert steps(with_duels(view), status="stopped")[:2] == [
         "Do not roll out on these results",
         "Start a new tournament with the rankers that are left",
@@ -252,7 +253,7 @@ def test_markdown_has_all_texts_of_the_report(t: LocalTournament) -> None:
     made = report(t)
     text = markdown(made).replace("\\", "")
     sentences = [one.sentence for one in made.comparisons] + [one.text for one in made.timeline]
-    for sentence in (made.headline, made.effect_text, *sentences, *made.assumptions):
+    for sentence in (made.headline, made.users_see, made.effect_text, *sentences, *made.assumptions):
         assert sentence in text
     for step in made.next_steps:
         assert f"**{step.action}.** {step.reason}" in text

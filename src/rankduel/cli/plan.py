@@ -14,7 +14,8 @@ from pathlib import Path
 
 from rankduel.cli.shared.numbers import whole
 from rankduel.cli.shared.progress import describe_runs, show_progress
-from rankduel.lab.forecast import DEFAULT, Forecast, plan
+from rankduel.lab.forecast import Forecast, plan
+from rankduel.live.defaults import DEFAULT, DEFAULT_DELTA
 
 __all__ = ["declare"]
 
@@ -52,9 +53,10 @@ def declare(add_parser: Callable[..., ArgumentParser]) -> None:
     option(
         "--delta",
         type=float,
-        default=0.05,
+        default=DEFAULT_DELTA,
         metavar="P",
-        help="maximum probability of eliminating the best ranker, for bandits with that option (default: 0.05)",
+        help="maximum probability of eliminating the best ranker, for bandits with that option (default: "
+        f"{DEFAULT_DELTA})",
     )
     option("--daily", type=whole(1), default=200_000, metavar="N", help="number of duels per day (default: 200,000)")
     option(

@@ -33,16 +33,18 @@ from rankduel.live import (
     LiveDuel,
     Meeting,
     Receipt,
+    Rollout,
     Standing,
     Status,
     Tournament,
 )
+from rankduel.live.defaults import DAY, DEFAULT_INTERLEAVING, DEFAULT_ROLLOUT_SHARE
 from rankduel.live.results import Health
 from rankduel.live.rules.attribution import Attribution
 from rankduel.live.rules.duels import numbers_of
 from rankduel.live.rules.signals import Clicks, Shown, Signal
 from rankduel.live.rules.validation import as_list, brief, check_name
-from rankduel.live.settings import DAY, Settings, checked_dials
+from rankduel.live.settings import Settings, check_rollout_share, checked_dials
 from rankduel.types import Outcome
 
 __all__ = ["RemoteTournament", "names_at"]
@@ -74,14 +76,16 @@ class RemoteTournament(Tournament, schemes=("http", "https")):
         bandit: str | None = None,
         delta: float | None = None,
         tolerance: float | None = None,
-        interleaving: str = "team_draft",
+        interleaving: str = DEFAULT_INTERLEAVING,
         expires_after: float = DAY,
         seed: int | None = None,
+        draft: bool = False,
         exist_ok: bool = False,
+        by: str = "",
         key: str | None = None,
         **dials: Any,
     ) -> Self:
-        settings = {"bandit": bandit, "delta": delta, "tolerance": tolerance, "seed": seed}
+        settings = {"bandit": bandit, "delta": delta, "tolerance": tolerance, "seed": seed, "draft": draft}
         settings |= {"interleaving": interleaving, "expires_after": expires_after, **checked_dials(dials)}
         body = {"name": name, "rankers": as_list("rankers", rankers), **settings}
         tournament = cls(name, storage, key)
@@ -105,6 +109,14 @@ class RemoteTournament(Tournament, schemes=("http", "https")):
             tournament.close()
             raise
         return tournament
+
+    @classmethod
+    def delete(cls, name: str, *, storage: str, confirm: str, key: str | None = None) -> None:
+        tournament = cls(name, storage, key)
+        try:
+            tournament._calls.send("DELETE", f"{tournament._at()}?{urlencode({'confirm': confirm})}", once=True)
+        finally:
+            tournament.close()
 
     def _exists(self) -> bool:
         try:
@@ -179,6 +191,20 @@ class RemoteTournament(Tournament, schemes=("http", "https")):
         return status
 
     @property
+    def rollout(self) -> Rollout | None:
+        rollout = field(self._summary(), "rollout")
+        return None if rollout is None else value_in(Rollout, rollout)
+
+    @property
+    def users_see(self) -> str:
+        sentence: str = field(self._summary(), "users_see", str)
+        return sentence
+
+    def effects(self) -> dict[str, str]:
+        sentences: dict[str, str] = field(self._summary(), "effects", dict[str, str])
+        return sentences
+
+    @property
     def settings(self) -> Settings:
         (created,) = lines(self._page("journal", 1, 0), "events", 1)
         return settings_in(self._summary(), created)
@@ -247,6 +273,17 @@ class RemoteTournament(Tournament, schemes=("http", "https")):
     def stop(self, reason: str = "", by: str = "") -> None:
         self._operate(":stop", reason, by)
 
+    def roll_out(
+        self, share: float = DEFAULT_ROLLOUT_SHARE, ranker: str | None = None, reason: str = "", by: str = ""
+    ) -> None:
+        self._operate(":roll-out", reason, by, share=check_rollout_share(share), ranker=ranker)
+
+    def roll_back(self, reason: str = "", by: str = "") -> None:
+        self._operate(":roll-back", reason, by)
+
+    def archive(self, reason: str = "", by: str = "") -> None:
+        self._operate(":archive", reason, by)
+
     def configure(self, *, reason: str = "", by: str = "", **dials: Any) -> None:
         self._operate("", reason, by, verb="PATCH", **checked_dials(dials))
 
@@ -299,16 +336,15 @@ class RemoteTournament(Tournament, schemes=("http", "https")):
             following = next_in(answer, name, int)
 
 
-def names_at(storage: str, key: str | None = None) -> list[str]:
-    """Return the names of all tournaments of a service, in alphabetical order."""
+def names_at(storage: str, key: str | None = None, *, archived: bool = False) -> list[str]:
+    """Return the names of all tournaments of a service, in alphabetical order. Archived ones only with `archived`."""
     calls = Calls(storage, key)
     names: list[str] = []
     try:
         after: str | None = ""
         while after is not None:
-            query = urlencode(
-                {"limit": _MAX_ITEMS_PER_REQUEST, "after": after} if after else {"limit": _MAX_ITEMS_PER_REQUEST}
-            )
+            given = {"limit": _MAX_ITEMS_PER_REQUEST, "archived": "true" if archived else "false"}
+            query = urlencode(given | {"after": after} if after else given)
             answer = calls.send("GET", f"/v1/tournaments?{query}")
             names += [field(line, "name", str) for line in lines(answer, "tournaments")]
             after = next_in(answer, "tournaments", str)

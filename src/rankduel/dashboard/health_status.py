@@ -59,8 +59,7 @@ def health_status(view: View, health: Health, paused: Event | None = None) -> He
             f"One side wins too often (p = {p:.1g}). Check that users see pages as they were built, and that clicks "
             "are credited to the right ranker."
         )
-    decided = view.decision.winner is not None or view.decision.tied
-    if view.status == "paused" and health.failure is None and not decided:
+    if view.status == "paused" and health.failure is None:
         warnings.append(f"{_pause(paused)}. Users see {fallback(view)}.")
     return HealthStatus("bad" if bad else "warning" if warnings else "good", bad + warnings)
 

@@ -30,6 +30,10 @@ def next_steps(view: View, found: LiveDecision, comparisons: Sequence[Comparison
     baseline = next((one for one in comparisons if "baseline" in one.roles), None)
     if view.status == "archived":
         steps = _archived()
+    elif view.status == "draft":
+        steps = _draft()
+    elif view.status == "paused":
+        steps = _paused()
     elif view.status == "rolled_out":
         steps = _rolled_out()
     elif found.winner is None and not found.tied:
@@ -45,6 +49,17 @@ def next_steps(view: View, found: LiveDecision, comparisons: Sequence[Comparison
 
 def _archived() -> Iterator[NextStep]:
     yield NextStep("Nothing to do", "The tournament is archived.")
+
+
+def _draft() -> Iterator[NextStep]:
+    yield NextStep("Start the tournament", "It is a draft, and plays no duels yet.")
+
+
+def _paused() -> Iterator[NextStep]:
+    yield NextStep(
+        "Find out why the tournament is paused, then start or stop it",
+        "Users see the baseline meanwhile, and nothing is learnt. The timeline has the reason.",
+    )
 
 
 def _rolled_out() -> Iterator[NextStep]:
@@ -74,8 +89,6 @@ def _undecided(view: View, found: LiveDecision, baseline: Comparison | None) -> 
     if not found.resolved:
         yield NextStep("Send traffic to the tournament", "It has no outcome yet.")
         return
-    if view.status == "paused":
-        yield NextStep("Find out why the tournament is paused, then start or stop it", "It learns nothing meanwhile.")
     if not view.ends:
         yield NextStep(
             "Use a certified bandit to get a decision",
@@ -141,7 +154,8 @@ def _won(view: View, found: LiveDecision, baseline: Comparison | None) -> Iterat
         )
         yield NextStep(
             f"A/B test {winner} against {baseline.rival} to learn how much better it is",
-            "Their own duels were too few to tell. They are in the list below.",
+            "Their own duels, in the list below, are too few to tell. To collect more of them instead, set "
+            "after_decision to compare.",
         )
     else:
         against = "" if baseline is None else f", and it beats the baseline {baseline.rival} in their own duels"

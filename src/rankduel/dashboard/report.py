@@ -25,6 +25,7 @@ class Report:
 
     tournament: str
     status: str
+    users_see: str  # what users see now, in one sentence
     headline: str  # what is decided, in one line
     meaning: str  # the assumptions on which the headline holds
     next_steps: list[NextStep]  # the most important one first
@@ -56,10 +57,13 @@ def report(t: LocalTournament) -> Report:
     view, health = t.view(), t.health()
     found, changes = decision(view), t.audit(_MAX_CHANGES)
     clients = t.count_clients(rivals(view))
+    ties = sum(view.ties.values())
+    duels = sum(view.wins.values()) + ties
     comparisons, reached, effect = compare(view, clients.of_pairs), confidence_reached(found), user_effect(view)
     return Report(
         tournament=t.name,
         status=view.status,
+        users_see=t.users_see,
         headline=found.headline,
         meaning=found.meaning,
         next_steps=next_steps(view, found, comparisons, reached=reached),
@@ -73,13 +77,13 @@ def report(t: LocalTournament) -> Report:
         baseline=view.settings.baseline,
         begun=t.audit(1, before=2)[0].time,
         until=view.time,
-        duels=view.resolved,
-        ties=sum(view.ties.values()),
+        duels=duels,
+        ties=ties,
         clients=clients.total,
         issued=health.counts.issued,
         expired=health.counts.expired,
         effect=effect,
-        effect_text=_effect_text(effect, view.resolved),
+        effect_text=_effect_text(effect, duels),
         timeline=milestones(view, changes, t.event_time),
         rankers=leaderboard(view),
         best_exists=found.p_best_exists,
@@ -133,7 +137,8 @@ def assumptions(view: View, found: LiveDecision, effect: UserEffect | None) -> l
 
 
 def _about_ties(view: View) -> str:
-    share = sum(view.ties.values()) / view.resolved
+    ties = sum(view.ties.values())
+    share = ties / (sum(view.wins.values()) + ties)
     text = (
         f"Ties: {100 * share:.0f} % of the duels. A duel is a tie if its page gives both rankers the same credit, such "
         "as one click for each, or if the application reports a tie, such as for a page without clicks. Similar result "

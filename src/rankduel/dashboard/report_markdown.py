@@ -17,7 +17,16 @@ _STATES = {"left": "remaining"}  # other states are shown by name
 
 def markdown(made: Report) -> str:
     """Return the report as Markdown."""
-    lines = [f"# {_plain(made.tournament)}", "", _plain(made.headline), "", "## What to do next", ""]
+    lines = [
+        f"# {_plain(made.tournament)}",
+        "",
+        _plain(made.headline),
+        "",
+        f"Now: {_plain(made.users_see)}",
+        "",
+        "## What to do next",
+        "",
+    ]
     lines += [f"{n}. **{_plain(one.action)}.** {_plain(one.reason)}" for n, one in enumerate(made.next_steps, 1)]
     if made.comparisons:
         lines += ["", f"## {_plain(made.comparisons[0].winner)} against the baseline and its rivals", ""]

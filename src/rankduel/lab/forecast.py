@@ -15,13 +15,13 @@ from rankduel.lab.engine import execute
 from rankduel.lab.plan import Unit, normal_form, problem_from
 from rankduel.lab.progress import Progress
 from rankduel.lab.store import Store
+from rankduel.live.defaults import DEFAULT, DEFAULT_DELTA
 from rankduel.preferences import PreferenceMatrix, Utilities, problems
 from rankduel.simulation import Delay, Run, delay_from
 from rankduel.spec import parse
 
-__all__ = ["DEFAULT", "Forecast", "RunSummary", "Spread", "plan"]
+__all__ = ["Forecast", "RunSummary", "Spread", "plan"]
 
-DEFAULT = "CertifiedSparring"  # the default bandit of a live tournament
 STAND_IN_PROBLEMS = 10  # number of synthetic web searches, used if no problem is given
 MAX_STAND_IN_RANKERS = 5_000  # their matrix takes 200 MB
 
@@ -133,7 +133,7 @@ def plan(
     *,
     problem: KnownProblem | str | PathLike[str] | None = None,
     bandit: str = DEFAULT,
-    delta: float = 0.05,
+    delta: float = DEFAULT_DELTA,
     daily_duels: int = 200_000,
     deadline: float = 30,
     delay: Delay | str | None = None,

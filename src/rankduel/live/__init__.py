@@ -1,5 +1,6 @@
 """Live tournaments: durable ask and tell."""
 
+from rankduel.live.defaults import DEFAULT
 from rankduel.live.history import view_at
 from rankduel.live.local_tournament import LocalTournament
 from rankduel.live.page_views import PageView, PageViews
@@ -8,9 +9,9 @@ from rankduel.live.rules.attribution import Attribution, Judgement
 from rankduel.live.rules.duels import DuelRow, Status
 from rankduel.live.rules.events import Event
 from rankduel.live.rules.guardrails import Guardrail
+from rankduel.live.rules.lifecycle import Rollout
 from rankduel.live.rules.signals import Clicks, Shown, Signal
 from rankduel.live.rules.ubi import read_events
-from rankduel.live.settings import DEFAULT
 from rankduel.live.storage.contract import Storage, storage_at
 from rankduel.live.tournament import Tournament
 from rankduel.live.view import View
@@ -33,6 +34,7 @@ __all__ = [
     "PageView",
     "PageViews",
     "Receipt",
+    "Rollout",
     "Shown",
     "Signal",
     "Standing",

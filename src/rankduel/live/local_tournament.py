@@ -1,31 +1,36 @@
 """`LocalTournament`: run a tournament in this process, on SQLite or PostgreSQL."""
 
-import threading
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from concurrent.futures import Future
 from functools import cache
 from typing import Any, Self
 
 from rankduel.bandits import Bandit
-from rankduel.errors import TournamentExists, UnknownDuel
+from rankduel.errors import TournamentExists
 from rankduel.interleaving import Interleaved
 from rankduel.live import standings
-from rankduel.live.read_only import ReadOnlyTournament, check_known
+from rankduel.live.defaults import DAY, DEFAULT_INTERLEAVING
+from rankduel.live.operated import OperatedTournament, check_text
+from rankduel.live.read_only import check_known
 from rankduel.live.results import Counts, Health, LiveDuel, Receipt
 from rankduel.live.rules.attribution import Attribution
 from rankduel.live.rules.duels import Status
 from rankduel.live.rules.signals import Clicks, Shown, Signal
-from rankduel.live.rules.validation import MAX_NAME_CHARACTERS, as_list, brief, check_name, some_of
+from rankduel.live.rules.validation import as_list, check_name
 from rankduel.live.runtime.clock import now
+from rankduel.live.runtime.deletion import check_confirmed, delete_tournament
 from rankduel.live.runtime.issuing import DuelIssuer
 from rankduel.live.runtime.maintenance import Maintenance
 from rankduel.live.runtime.recording import ResultRecorder
-from rankduel.live.runtime.retention import erase_client
 from rankduel.live.runtime.runtime import TournamentRuntime
 from rankduel.live.runtime.state import load_state
-from rankduel.live.settings import DAY, Settings, check_new, check_same, check_window, checked_dials, new_settings
-from rankduel.live.storage.contract import Change, Created, Opened, Storage, TellResult, Void
+from rankduel.live.settings import (
+    Settings,
+    check_same,
+    new_settings,
+)
+from rankduel.live.storage.contract import Created, Opened, Storage, TellResult
 from rankduel.live.storage.open_storages import acquire, release, schedule_maintenance
 from rankduel.live.storage.writer import Writer
 from rankduel.live.tournament import Tournament
@@ -33,21 +38,15 @@ from rankduel.types import Outcome
 
 __all__ = ["LocalTournament"]
 
-_MAX_REASON_CHARACTERS = 10 * MAX_NAME_CHARACTERS
-_DONE = {"retired": "retired", "ranker_paused": "paused", "ranker_started": "started"}  # for errors, by kind of event
 
-
-class LocalTournament(ReadOnlyTournament, Tournament, schemes=("",)):
+class LocalTournament(OperatedTournament, Tournament, schemes=("",)):
     """A tournament that runs in this process. See `Tournament` for methods without a docstring here."""
 
     def __init__(self, runtime: TournamentRuntime, session: int) -> None:
-        super().__init__(runtime.name, runtime.storage, runtime.state, runtime.lock)
-        self.method = runtime.method
-        self._runtime = runtime
         self._issuer = DuelIssuer(runtime, session)
-        self._recorder = ResultRecorder(runtime, self._issuer)
+        super().__init__(runtime, ResultRecorder(runtime, self._issuer))
+        self.method = runtime.method
         self._maintenance = Maintenance(runtime)
-        self._adding = threading.Lock()
         runtime.writer.listeners[self.name] = runtime.happened
         schedule_maintenance(runtime.writer, self.name, self._maintenance.run_due)
         self._end = weakref.finalize(self, _end, runtime)  # nothing above refers to `self`
@@ -62,19 +61,22 @@ class LocalTournament(ReadOnlyTournament, Tournament, schemes=("",)):
         bandit: str | None = None,
         delta: float | None = None,
         tolerance: float | None = None,
-        interleaving: str = "team_draft",
+        interleaving: str = DEFAULT_INTERLEAVING,
         expires_after: float = DAY,
         seed: int | None = None,
+        draft: bool = False,
         exist_ok: bool = False,
+        by: str = "",
         key: str | None = None,
         **dials: Any,
     ) -> Self:
         given = {"bandit": bandit, "delta": delta, "tolerance": tolerance, "seed": seed, **dials}
         given |= {"interleaving": interleaving, "expires_after": expires_after}
         settings = new_settings(rankers, **given)
+        body = settings.to_dict() | {"by": check_text("by", by)} | ({"draft": True} if draft else {})
         writer = acquire(storage, check_name("the name of a tournament", name))
         try:
-            (created,) = writer.put(name, [Created(now(), settings.to_dict())]).result()
+            (created,) = writer.put(name, [Created(now(), body)]).result()
             if created is None and not exist_ok:
                 raise TournamentExists(
                     f"tournament {name!r} already exists in {writer.storage.url}; open it, or pass exist_ok=True"
@@ -86,8 +88,10 @@ class LocalTournament(ReadOnlyTournament, Tournament, schemes=("",)):
             release(writer, name)
             raise
 
-    def check_same(self, *, rankers: Iterable[str], seed: int | None = None, **given: Any) -> None:
-        """Raise TournamentExists unless the tournament was created with these settings."""
+    def check_same(
+        self, *, rankers: Iterable[str], seed: int | None = None, draft: bool = False, by: str = "", **given: Any
+    ) -> None:
+        """Raise TournamentExists unless the tournament was created with these settings, by anyone, draft or not."""
         settings = new_settings(rankers, seed=seed, **given)
         check_same(self.name, _settings(self.storage, self.name), settings, seeded=seed is not None)
 
@@ -102,6 +106,19 @@ class LocalTournament(ReadOnlyTournament, Tournament, schemes=("",)):
             raise
 
     @classmethod
+    def delete(cls, name: str, *, storage: str, confirm: str, key: str | None = None) -> None:
+        check_confirmed(name, confirm)
+        try:
+            writer = acquire(storage, check_name("the name of a tournament", name), create=False)
+        except TournamentExists:
+            raise ValueError(f"tournament {name!r} is open in this process; close it before you delete it") from None
+        try:
+            check_known(name, writer.storage)
+            delete_tournament(writer, name)
+        finally:
+            release(writer, name)
+
+    @classmethod
     def _opened(cls, name: str, writer: Writer) -> Self:
         # Each opening is a new session, so the id of a duel that a crash lost is never issued again.
         (session,) = writer.put(name, [Opened()]).result()
@@ -112,7 +129,7 @@ class LocalTournament(ReadOnlyTournament, Tournament, schemes=("",)):
 
         If you do not call it, no acknowledged data is lost.
         """
-        if not self._runtime.closed:
+        if not self._runtime.closed and not self._runtime.deleted:
             self._runtime.take_snapshot()
         self._end()
 
@@ -206,6 +223,11 @@ class LocalTournament(ReadOnlyTournament, Tournament, schemes=("",)):
         return self._runtime.counters_version
 
     @property
+    def deleted(self) -> bool:
+        """Whether the tournament was deleted, by another process."""
+        return self._runtime.deleted
+
+    @property
     def failing(self) -> Exception | None:
         """The failure of the storage or the bandit, while users see the baseline; None if both work."""
         return self._runtime.failing
@@ -223,80 +245,6 @@ class LocalTournament(ReadOnlyTournament, Tournament, schemes=("",)):
                 return kind, snapshot.bandit
         with self._lock:
             return kind, self._state.bandit.snapshot()
-
-    # Operate
-
-    def start(self, reason: str = "", by: str = "") -> None:
-        self._change("started", ("paused",), reason, by)
-
-    def pause(self, reason: str = "", by: str = "") -> None:
-        self._change("paused", ("running",), reason, by)
-
-    def stop(self, reason: str = "", by: str = "") -> None:
-        self._change("stopped", ("running", "paused"), reason, by)
-
-    def configure(self, *, reason: str = "", by: str = "", **dials: Any) -> None:
-        changes = checked_dials(dials)
-        if changes.get("attribution") is not None:
-            check_window(changes["attribution"], self._state.settings.expires_after)
-            changes["attribution"]["version"] = self.attribution.version + 1
-        self._change("configured", ("running", "paused"), reason, by, **changes)
-
-    def add_rankers(self, rankers: Iterable[str], reason: str = "", by: str = "") -> None:
-        names = [check_name("a ranker", ranker) for ranker in as_list("rankers", rankers)]
-        with self._adding:  # two threads must not exceed the limit together
-            with self._lock:
-                check_new(names, self._state.rankers)
-                self._state.changeable("add")
-            if names:
-                self._change("added", ("running", "paused"), reason, by, rankers=names)
-
-    def retire(self, ranker: str, reason: str = "", by: str = "") -> None:
-        self._change_ranker("retired", "retire", ranker, reason, by)
-
-    def pause_ranker(self, ranker: str, reason: str = "", by: str = "") -> None:
-        self._change_ranker("ranker_paused", "pause", ranker, reason, by)
-
-    def start_ranker(self, ranker: str, reason: str = "", by: str = "") -> None:
-        self._change_ranker("ranker_started", "resume", ranker, reason, by)
-
-    def void(self, duel: LiveDuel | str, reason: str = "", by: str = "") -> None:
-        self._runtime.check()
-        session, number, _ = self._recorder.find(duel)
-        body = {"duel": f"{session}-{number}", "reason": _check_text("reason", reason), "by": _check_text("by", by)}
-        (state,) = self._runtime.writer.put(self.name, [Void(session, number, self._runtime.time(), body)]).result()
-        if state is None:
-            raise UnknownDuel(f"unknown duel {brief(duel)} in tournament {self.name!r}")
-        if state == "resolved":
-            raise ValueError(f"duel {session}-{number} is already resolved, so it cannot be declared void")
-
-    def erase_client(self, client_id: str, reason: str = "", by: str = "") -> int:
-        self._runtime.check()
-        by, reason = _check_text("by", by), _check_text("reason", reason)
-        return erase_client(self._runtime.writer, self.name, client_id, reason=reason, by=by)
-
-    def _change_ranker(self, kind: str, method: str, ranker: str, reason: str, by: str) -> None:
-        with self._lock:
-            arm = self._state.arms.get(ranker)
-            if arm is None:
-                known = some_of(self._state.rankers)
-                raise ValueError(f"unknown ranker {brief(ranker)} in tournament {self.name!r}; known rankers: {known}")
-            if arm not in self._state.bandit.alive:
-                raise ValueError(f"ranker {ranker!r} is already eliminated or retired, so it cannot be {_DONE[kind]}")
-            if kind == "retired" and self._state.bandit.n_alive == 1:
-                raise ValueError(f"ranker {ranker!r} is the last one left, so it cannot be retired")
-            self._state.changeable(method)
-        self._change(kind, ("running", "paused"), reason, by, ranker=ranker)
-
-    def _change(self, kind: str, allowed: Sequence[str], reason: str, by: str, **body: Any) -> None:
-        self._runtime.check()
-        if self._state.status not in allowed:
-            needed = " or ".join(allowed)
-            raise ValueError(f"tournament {self.name!r} is {self._state.status}; this is possible only while {needed}")
-        body |= {"reason": _check_text("reason", reason), "by": _check_text("by", by)}
-        (done,) = self._runtime.write([Change(self._runtime.time(), kind, body)])
-        if isinstance(done, ValueError):
-            raise done
 
     def run_maintenance(self) -> None:
         """Run due maintenance now, instead of within a quarter of a second."""
@@ -319,9 +267,3 @@ def _end(runtime: TournamentRuntime) -> None:
 
 def _settings(storage: Storage, name: str) -> Settings:
     return Settings.from_dict(next(storage.read(name)).body)
-
-
-def _check_text(what: str, text: object) -> str:
-    if not isinstance(text, str) or len(text) > _MAX_REASON_CHARACTERS:
-        raise ValueError(f"{what} must be a string of at most {_MAX_REASON_CHARACTERS} characters, got {brief(text)}")
-    return text

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Collection, Iterator
+from typing import Any
 
 from rankduel.errors import UnknownTournament
 from rankduel.live import standings
@@ -9,6 +10,7 @@ from rankduel.live.client_counts import ClientCounts, count_clients
 from rankduel.live.results import Counts, Departure, LiveDecision, Meeting, Standing
 from rankduel.live.rules.duels import DuelRow, numbers_of
 from rankduel.live.rules.events import Event
+from rankduel.live.rules.lifecycle import Rollout, Situation
 from rankduel.live.rules.validation import brief, some_of
 from rankduel.live.runtime.state import State, load_state
 from rankduel.live.settings import Settings
@@ -30,8 +32,39 @@ class ReadOnlyTournament:
 
     @property
     def status(self) -> str:
-        """`running`, `paused` or `stopped`."""
+        """`draft`, `running`, `paused`, `decided`, `rolled_out`, `stopped` or `archived`."""
         return self._state.status
+
+    @property
+    def rollout(self) -> Rollout | None:
+        """The ranker that is rolled out, and the share of all traffic that sees it; None without a roll-out."""
+        return self._state.rollout
+
+    @property
+    def users_see(self) -> str:
+        """What users see now, in one sentence."""
+        return self._situation().users_see
+
+    def effects(self) -> dict[str, str]:
+        """Return what users will see after each action that is possible now: a sentence by name of the action."""
+        return self._situation().effects
+
+    def after_roll_out(self, share: float, ranker: str | None = None) -> str:
+        """Return what users would see after a roll-out, of the winner unless you name a ranker."""
+        return self._situation().after_roll_out(Rollout(ranker or self.champion, share))
+
+    def after_changes(self, **changes: Any) -> str:
+        """Return what users would see after a change of share, baseline, dry run or `after_decision`."""
+        return self._situation().after_changes(**changes)
+
+    @property
+    def failing(self) -> Exception | None:
+        """The failure of the storage or the bandit, while users see the baseline; None if both work."""
+        return None
+
+    def _situation(self) -> Situation:
+        with self._lock:
+            return self._state.situation(failing=self.failing is not None)
 
     @property
     def settings(self) -> Settings:
@@ -84,6 +117,20 @@ class ReadOnlyTournament:
     def number(self) -> int:
         """The number of the last event that was applied."""
         return self._state.number
+
+    @property
+    def last_event_time(self) -> float:
+        """The time of the last event: an outcome, or an action of an operator or a guardrail."""
+        return self._state.time
+
+    @property
+    def resolved(self) -> int:
+        """The number of outcomes that the bandit has learnt."""
+        return self._state.bandit.told
+
+    def duel_of_query(self, query_id: str) -> DuelRow | None:
+        """Return the duel of a query, or None if it has none."""
+        return self.storage.duels_of(self.name, [query_id]).get(query_id)
 
     def duels(self, limit: int = 100, before: str | None = None) -> list[DuelRow]:
         """Return the latest duels, or the latest before the duel with the id `before`; newest first."""

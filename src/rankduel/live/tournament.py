@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from rankduel.interleaving import Interleaved
+from rankduel.live.defaults import DAY, DEFAULT_INTERLEAVING, DEFAULT_ROLLOUT_SHARE
 from rankduel.live.results import (
     Counts,
     Departure,
@@ -21,8 +22,9 @@ from rankduel.live.results import (
 from rankduel.live.rules.attribution import Attribution
 from rankduel.live.rules.duels import DuelRow, Status
 from rankduel.live.rules.events import Event
+from rankduel.live.rules.lifecycle import Rollout
 from rankduel.live.rules.signals import Clicks, Shown, Signal
-from rankduel.live.settings import DAY, Settings
+from rankduel.live.settings import Settings
 from rankduel.types import Outcome
 
 __all__ = ["Tournament"]
@@ -79,10 +81,12 @@ class Tournament(ABC):
         bandit: str | None = None,
         delta: float | None = None,
         tolerance: float | None = None,
-        interleaving: str = "team_draft",
+        interleaving: str = DEFAULT_INTERLEAVING,
         expires_after: float = DAY,
         seed: int | None = None,
+        draft: bool = False,
         exist_ok: bool = False,
+        by: str = "",
         key: str | None = None,
         **dials: Any,
     ) -> "Tournament":
@@ -96,11 +100,15 @@ class Tournament(ABC):
           ranker is at least as good as all others, and that outcomes are independent with preferences that do not
           change. With a `tolerance`, it also ends when the remaining rankers are that close to each other.
         - `expires_after`: seconds after the ask until a duel expires. Later outcomes are not learnt.
+        - `draft`: create it without issuing duels. Users see the baseline until `start`.
         - `exist_ok`: open the tournament if it already exists with these settings.
+        - `by`: who creates it, for the journal. A service takes the name of the API key instead.
         - `dials`: settings that `configure` can change later. `baseline` is shown if there is no duel (by default the
-          champion). `share` is the share of the traffic that takes part. `daily_cap` limits the duels of a client per
-          day, `in_flight_cap` the duels in flight. `guardrails` and `attribution` are rules. With `shadow`, the
-          tournament is a dry run: duels are chosen and logged, users see the baseline.
+          first ranker). It must be a ranker, unless you set `external_baseline`. `share` is the share of the traffic
+          that takes part. `after_decision` says what this share sees after a decision: `winner`, `baseline`, or
+          `compare` for duels of the winner against the baseline. `daily_cap` limits the duels of a client per day,
+          `in_flight_cap` the duels in flight. `guardrails` and `attribution` are rules. With `shadow`, the tournament
+          is a dry run: duels are chosen and logged, users see the baseline.
         """
         return _class_for(storage, key).create(
             name,
@@ -112,7 +120,9 @@ class Tournament(ABC):
             interleaving=interleaving,
             expires_after=expires_after,
             seed=seed,
+            draft=draft,
             exist_ok=exist_ok,
+            by=by,
             key=key,
             **dials,
         )
@@ -121,6 +131,14 @@ class Tournament(ABC):
     def open(cls, name: str, *, storage: str, key: str | None = None) -> "Tournament":
         """Open an existing tournament. It continues exactly where its journal ends."""
         return _class_for(storage, key).open(name, storage=storage, key=key)
+
+    @classmethod
+    def delete(cls, name: str, *, storage: str, confirm: str, key: str | None = None) -> None:
+        """Delete a tournament with all its data, for good. Its name can be used again.
+
+        The tournament must be a draft, stopped or archived, and not open in this process. `confirm` must be its name.
+        """
+        _class_for(storage, key).delete(name, storage=storage, confirm=confirm, key=key)
 
     @abstractmethod
     def close(self) -> None:
@@ -200,7 +218,21 @@ class Tournament(ABC):
     @property
     @abstractmethod
     def status(self) -> str:
-        """`running`, `paused` or `stopped`."""
+        """`draft`, `running`, `paused`, `decided`, `rolled_out`, `stopped` or `archived`."""
+
+    @property
+    @abstractmethod
+    def rollout(self) -> Rollout | None:
+        """The ranker that is rolled out, and the share of all traffic that sees it; None without a roll-out."""
+
+    @property
+    @abstractmethod
+    def users_see(self) -> str:
+        """What users see now, in one sentence."""
+
+    @abstractmethod
+    def effects(self) -> dict[str, str]:
+        """Return what users will see after each action that is possible now: a sentence by name of the action."""
 
     @property
     @abstractmethod
@@ -271,15 +303,36 @@ class Tournament(ABC):
 
     @abstractmethod
     def start(self, reason: str = "", by: str = "") -> None:
-        """Resume issuing duels after `pause`."""
+        """Start a draft, or resume after `pause`. A roll-out continues, too."""
 
     @abstractmethod
     def pause(self, reason: str = "", by: str = "") -> None:
-        """Stop issuing duels until `start`. Duels in flight can still be resolved."""
+        """Issue no duels and show the baseline until `start`. Duels in flight can still be resolved."""
 
     @abstractmethod
     def stop(self, reason: str = "", by: str = "") -> None:
-        """End the tournament for good: it issues no more duels. Duels in flight can still be resolved."""
+        """End the tournament for good: it issues no more duels, and all users see the baseline, also after a decision.
+
+        Duels in flight can still be resolved.
+        """
+
+    @abstractmethod
+    def roll_out(
+        self, share: float = DEFAULT_ROLLOUT_SHARE, ranker: str | None = None, reason: str = "", by: str = ""
+    ) -> None:
+        """Show a ranker to a share of all traffic after the decision, and the baseline to all others.
+
+        `ranker` is one that is left, by default the winner. Call it again to change the share: clients that are in stay
+        in when it grows. Guardrails stay armed.
+        """
+
+    @abstractmethod
+    def roll_back(self, reason: str = "", by: str = "") -> None:
+        """End a roll-out: all users see the baseline. This sets `after_decision` to "baseline"."""
+
+    @abstractmethod
+    def archive(self, reason: str = "", by: str = "") -> None:
+        """End the tournament for good and hide it from lists. All users see the baseline."""
 
     @abstractmethod
     def configure(self, *, reason: str = "", by: str = "", **dials: Any) -> None:

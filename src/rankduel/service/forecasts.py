@@ -4,6 +4,7 @@ import asyncio
 import logging
 from dataclasses import dataclass
 from time import monotonic
+from weakref import WeakKeyDictionary
 
 from rankduel.dashboard import Forecast, UserEffect, forecast, user_effect
 from rankduel.live import LocalTournament
@@ -31,14 +32,14 @@ class ForecastCache:
 
     def __init__(self, pool: ReadPool) -> None:
         self._pool = pool
-        self._found: dict[str, Forecasts] = {}
-        self._due: dict[str, float] = {}
+        self._found: WeakKeyDictionary[LocalTournament, Forecasts] = WeakKeyDictionary()
+        self._due: WeakKeyDictionary[LocalTournament, float] = WeakKeyDictionary()
         self._tasks: set[asyncio.Task[None]] = set()
 
     def of(self, t: LocalTournament) -> Forecasts | None:
         """Return the last forecasts of a tournament without waiting, or None if there are none yet."""
-        found = self._found.get(t.name)
-        due = monotonic() >= self._due.get(t.name, 0.0)
+        found = self._found.get(t)
+        due = monotonic() >= self._due.get(t, 0.0)
         if due and not self._tasks and (found is None or found.number != t.number):
             task = asyncio.create_task(self._compute(t))
             self._tasks.add(task)
@@ -48,12 +49,12 @@ class ForecastCache:
     async def _compute(self, t: LocalTournament) -> None:
         began = monotonic()
         try:
-            self._found[t.name] = await self._pool.run(compute_forecasts, t)
+            self._found[t] = await self._pool.run(compute_forecasts, t)
             pause = min(_MAX_PAUSE_SECONDS, max(_MIN_PAUSE_SECONDS, (monotonic() - began) / _MAX_SHARE))
         except Exception as error:
             _log.error("cannot compute a forecast", extra={"tournament": t.name, "error": repr(error)})
             pause = _MAX_PAUSE_SECONDS
-        self._due[t.name] = monotonic() + pause
+        self._due[t] = monotonic() + pause
 
 
 def compute_forecasts(t: LocalTournament) -> Forecasts:
@@ -65,7 +66,7 @@ def compute_forecasts(t: LocalTournament) -> Forecasts:
         and view.resolved
         and view.decision.winner is None
         and not view.decision.tied
-        and view.status != "stopped"
+        and view.status not in ("stopped", "archived")
     ):
         expected = forecast(*t.snapshot(), view.ratings, resolved=view.resolved)
     return Forecasts(view.number, view.resolved, user_effect(view), expected)

@@ -8,8 +8,9 @@ from typing import Any
 
 from rankduel.errors import BrokenTournament, UnknownTournament
 from rankduel.live import LocalTournament, Storage
+from rankduel.live.defaults import DAY
+from rankduel.live.runtime.deletion import remove_deleted
 from rankduel.live.runtime.retention import Retention
-from rankduel.live.settings import DAY
 from rankduel.live.storage.open_storages import acquire, release, schedule_maintenance
 from rankduel.service.settings import ServiceSettings
 
@@ -59,7 +60,11 @@ class OpenTournaments:
         return self.storage.names()
 
     def open_all(self) -> None:
-        """Open all tournaments except broken ones, so that no request has to wait."""
+        """Open all tournaments except broken ones, so that no request has to wait.
+
+        Remove what is left of tournaments whose deletion was interrupted.
+        """
+        remove_deleted(self._writer)
         for name in self.names():
             with suppress(BrokenTournament):
                 self.open(name)
@@ -67,8 +72,10 @@ class OpenTournaments:
     def open(self, name: str) -> LocalTournament:
         """Return a tournament and keep it open. Raise BrokenTournament if it cannot be opened."""
         with self._lock:
-            if name in self.tournaments:
+            if name in self.tournaments and not self.tournaments[name].deleted:
                 return self.tournaments[name]
+            if name in self.tournaments:  # another process has deleted it
+                self.tournaments.pop(name).close()
             if name in self.broken and monotonic() - self._tried[name] < _RETRY_SECONDS:
                 raise BrokenTournament(self.broken[name])
             try:
@@ -99,11 +106,20 @@ class OpenTournaments:
         with self._lock:
             if name in self.broken:
                 raise BrokenTournament(self.broken[name])
+            if name in self.tournaments and self.tournaments[name].deleted:
+                self.tournaments.pop(name).close()
             if name in self.tournaments:
                 self.tournaments[name].check_same(**settings)
             else:
                 self.tournaments[name] = LocalTournament.create(name, storage=self.url, exist_ok=True, **settings)
             return self.tournaments[name]
+
+    def delete(self, name: str) -> None:
+        """Delete a tournament whose status allows it."""
+        with self._lock:
+            if name in self.tournaments:
+                self.tournaments.pop(name).close()
+            LocalTournament.delete(name, storage=self.url, confirm=name)
 
     def close(self) -> None:
         """Write pending entries and close the storage."""

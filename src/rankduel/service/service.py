@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from msgspec.json import decode, encode
 
-from rankduel.errors import BrokenTournament, StorageError
+from rankduel.errors import BrokenTournament, StorageError, UnknownTournament
 from rankduel.live import LiveDuel, LocalTournament, Storage
 from rankduel.live.runtime.clock import CLOCK
 from rankduel.live.storage.contract import StorageBusy, TellResult
@@ -92,13 +92,13 @@ class Service:
     async def tournament(self, name: str) -> LocalTournament:
         """Return a tournament by name. Open it if necessary."""
         t = self.open_tournaments.tournaments.get(name)
-        return t if t is not None else await self.in_thread(self.open_tournaments.open, name)
+        return t if t is not None and not t.deleted else await self.in_thread(self.open_tournaments.open, name)
 
     async def open_among(self, names: Iterable[str]) -> list[LocalTournament]:
-        """Return the tournaments with these names, without broken ones."""
+        """Return the tournaments with these names, without broken ones and those deleted meanwhile."""
         found = []
         for name in names:
-            with suppress(BrokenTournament):
+            with suppress(BrokenTournament, UnknownTournament):
                 found.append(await self.tournament(name))
         return found
 
@@ -130,7 +130,7 @@ class Service:
     async def tell(self, t: LocalTournament, items: Sequence[TellItem]) -> list[TellResult]:
         """Tell outcomes to a tournament. They are durable on return."""
         batcher = self._tell_batchers.get(t.name)
-        if batcher is None:
+        if batcher is None or batcher.tournament is not t:
             batcher = self._tell_batchers[t.name] = TellBatcher(t)
         return await batcher.tell(items)
 

@@ -22,7 +22,7 @@ class TellBatcher:
     """Batches the tells of one tournament. The tells of a cancelled request are still recorded."""
 
     def __init__(self, tournament: LocalTournament) -> None:
-        self._tournament = tournament
+        self.tournament = tournament
         self._loop = asyncio.get_running_loop()
         self._pending: list[_Pending] = []
 
@@ -40,7 +40,7 @@ class TellBatcher:
 
     def _send(self, batch: list[_Pending]) -> None:
         try:
-            sent = self._tournament.submit_tells([item for items, _ in batch for item in items])
+            sent = self.tournament.submit_tells([item for items, _ in batch for item in items])
         except Exception as error:
             if len(batch) > 1:
                 for one in batch:  # an invalid tell must not fail the tells of other requests

@@ -1,17 +1,31 @@
 // Parts that several pages share.
 
 import { h } from "./dom.js";
-import { count, evidencePercent, percent } from "./format.js";
+import { count, evidencePercent, percent, prose } from "./format.js";
 
 const NONE = "–";
-const STATUS = {
+export const STATUS = {
+  draft: "Draft",
   running: "Running",
   paused: "Paused",
-  stopped: "Stopped",
   decided: "Decided",
+  rolled_out: "Rolled out",
+  stopped: "Stopped",
+  archived: "Archived",
   failing: "Failing",
 };
+export const STATUS_HELP = {
+  draft: "Not started: no duels are issued.",
+  running: "Duels are issued. No decision is reached yet.",
+  paused: "No duels are issued until an operator starts it again.",
+  decided:
+    "A decision is reached. For users outside of the traffic share, nothing changes until an operator rolls it out.",
+  rolled_out: "An operator has rolled out a ranker. Guardrails stay on.",
+  stopped: "Ended for good. Its results stay available.",
+  archived: "Ended for good, and hidden in the list of tournaments. Its results stay available.",
+};
 const SHAPES = {
+  draft: [h0("circle", { cx: 6, cy: 6, r: 4, fill: "none", stroke: "currentColor", "stroke-width": 1.5 })],
   running: [h0("circle", { cx: 6, cy: 6, r: 4 })],
   paused: [
     h0("rect", { x: 2.5, y: 2, width: 2.5, height: 8 }),
@@ -21,11 +35,16 @@ const SHAPES = {
   decided: [
     h0("path", { d: "M2 6.5 4.8 9.5 10 2.8", fill: "none", stroke: "currentColor", "stroke-width": 2 }),
   ],
+  rolled_out: [h0("path", { d: "M6 1 11 6.5H8V11H4V6.5H1z" })],
+  archived: [h0("path", { d: "M1 2h10v3H1zM2 6h8v5H2z" })],
   failing: [h0("path", { d: "M1 4 4 1h4l3 3v4l-3 3H4L1 8z" })],
   good: [h0("circle", { cx: 6, cy: 6, r: 5 })],
   warning: [h0("path", { d: "M6 1 11.5 11h-11z" })],
   bad: [h0("path", { d: "M1 4 4 1h4l3 3v4l-3 3H4L1 8z" })],
 };
+
+// Whether the device has no pointer that hovers, so that its user taps.
+export const touch = () => matchMedia("(hover: none)").matches;
 
 function h0(tag, properties) {
   return () => h(tag, properties);
@@ -43,8 +62,7 @@ export const status = (word) => h("span", { class: `status ${word}` }, shape(wor
 const LIGHT = { good: "Healthy", warning: "Warning", bad: "Failing" };
 export const light = (state) => h("span", { class: `light ${state}` }, shape(state), LIGHT[state]);
 
-export const stateOf = (overview) =>
-  overview.light.state === "bad" ? "failing" : isDecided(overview) ? "decided" : overview.status;
+export const stateOf = (overview) => (overview.light.state === "bad" ? "failing" : overview.status);
 export const isDecided = (overview) => Boolean(overview.winner || overview.tied.length);
 
 export const figure = (name, value, more, title = null) =>
@@ -164,43 +182,9 @@ export const rankerState = (state) => h("span", { class: `ranker ${state}` }, ra
 // The name of the ranker that users see without a duel.
 export const fallback = (settings) => (settings.baseline === null ? "the champion" : "the baseline");
 
-// Ask for a confirmation. Resolves to the reason, or to null if the user cancels.
-export function confirm(title, text, verb, danger = false) {
-  return new Promise((resolve) => {
-    const reason = h("input", { id: "reason", name: "reason", maxlength: 1000, autocomplete: "off" });
-    const dialog = h(
-      "dialog",
-      { "aria-labelledby": "dialog-title" },
-      h(
-        "form",
-        {
-          method: "dialog",
-          onsubmit: (event) => {
-            event.preventDefault();
-            dialog.close("yes");
-          },
-        },
-        h("h2", { id: "dialog-title" }, title),
-        h("p", null, text),
-        h("label", { for: "reason" }, "Reason for the audit log (optional)"),
-        reason,
-        h(
-          "div",
-          { class: "buttons" },
-          h("button", { type: "button", onclick: () => dialog.close("") }, "Cancel"),
-          h("button", { type: "submit", class: danger ? "danger" : "primary" }, verb),
-        ),
-      ),
-    );
-    dialog.onclose = () => {
-      resolve(dialog.returnValue === "yes" ? reason.value : null);
-      dialog.remove();
-    };
-    document.body.append(dialog);
-    dialog.showModal();
-    reason.focus();
-  });
-}
+// A text in which names are between backticks.
+export const quoted = (text) =>
+  text.split("`").map((part, index) => (index % 2 ? h("b", null, part) : prose(part)));
 
 export const notice = (text, kind = "bad") =>
   text ? h("p", { class: `notice ${kind}`, role: kind === "bad" ? "alert" : "status" }, text) : null;

@@ -9,6 +9,7 @@ import {
   evidenceText,
   interval,
   isDecided,
+  quoted,
   rankerStateText,
 } from "./components.js";
 import { algorithm, confidencePercent, count, date, percent, plural, prose } from "./format.js";
@@ -50,6 +51,7 @@ export function view(route, { report }) {
       h("p", { class: "quiet" }, `${report.tournament} · ${date(report.until)} · ${statusText(report)}`),
       h("h2", { class: "verdict" }, verdict(report)),
       h("p", { class: "sentence" }, prose(report.headline)),
+      h("p", null, h("b", null, "Now: "), quoted(report.users_see)),
       h("h3", null, "What to do next"),
       h(
         "ol",

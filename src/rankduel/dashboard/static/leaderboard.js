@@ -217,7 +217,7 @@ function rows(route) {
     h("tr", { "aria-hidden": "true", class: "blank" }, h("td", { style: { height: `${n * ROW_HEIGHT}px` } }));
   const cells = {
     rank: (line) => count(line.rank),
-    ranker: (line) => line.ranker,
+    ranker: (line) => h("span", null, line.ranker),
     state: (line) => rankerState(line.state),
     duels: (line) => count(line.duels),
     rating: (line) => percent(line.rating, 1),

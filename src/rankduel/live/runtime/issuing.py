@@ -6,14 +6,16 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from rankduel.errors import StorageError
+from rankduel.live.defaults import DAY
 from rankduel.live.results import LiveDuel
 from rankduel.live.rules.clients import hash_client
 from rankduel.live.rules.duels import DuelRow
+from rankduel.live.rules.lifecycle import Situation
 from rankduel.live.rules.traffic_share import in_share
 from rankduel.live.rules.validation import as_list, check_name
 from rankduel.live.runtime.recent_cache import RecentCache
 from rankduel.live.runtime.runtime import TournamentRuntime
-from rankduel.live.settings import DAY
+from rankduel.live.runtime.state import Chosen
 from rankduel.live.storage.contract import CounterDelta
 
 __all__ = ["DuelIssuer"]
@@ -42,6 +44,7 @@ class _Round:
     known: dict[str, DuelRow]  # by query
     closed: str | None  # why no query gets a duel, or None
     limited: bool  # whether a query may be refused by a share or a cap
+    decided: Situation | None  # what users see after a decision or a roll-out; None before
     new: list[DuelRow] = field(default_factory=list)
     refused: dict[str, int] = field(default_factory=dict)  # counters of asks without a duel, by reason
 
@@ -105,7 +108,9 @@ class DuelIssuer:
         self._catch_up(found.known.values())
         with runtime.lock:
             time, settings = runtime.time(), self._state.settings
-            this = _Round(time, time + settings.expires_after, found.known, self._closed(), settings.limited)
+            state, expires = self._state, time + settings.expires_after
+            decided = state.situation() if state.rollout is not None or state.decided else None
+            this = _Round(time, expires, found.known, self._closed(), settings.limited, decided)
             duels = [self._ask(query, client, this) for query, client in checked]
             runtime.unwritten += len(this.new)
         if this.new and not storage.shared:
@@ -151,24 +156,46 @@ class DuelIssuer:
     def _ask(self, query: str | None, client: str | None, this: _Round) -> LiveDuel:
         if query is not None and (row := this.known.get(query) or self._asked_meanwhile(query)) is not None:
             return self._again(row)
+        if this.closed is None and this.decided is not None:
+            return self._after_decision(query, client, this, this.decided)
         why = this.closed or (self._refusal(query, client, this) if this.limited else None)
         if why is not None:
-            this.refuse(why)
-            return self._no_duel(why)
+            return self._no_duel(why, this)
         try:
-            first, second, odds, seed = self._state.choose(id := f"{self._session}-{self._issued + 1}")
+            first, second, odds, seed = self._state.choose(f"{self._session}-{self._issued + 1}")
         except Exception as error:
             self.runtime.fail(error)
             this.closed = "failed"
-            return self._no_duel("failed")
+            return self._no_duel("failed", this)
+        if self._state.settings.shadow:
+            this.refuse("shadow")
+            self._issued += 1
+            return self._shadow(first, second, seed, this)
+        return self._new_duel(query, client, this, (first, second, odds, seed))
+
+    def _after_decision(self, query: str | None, client: str | None, this: _Round, now: Situation) -> LiveDuel:
+        """Return what a query gets after a decision. Outside the share, that is always the baseline."""
+        state, settings, id = self._state, self._state.settings, f"{self._session}-{self._issued + 1}"
+        why, ranker = now.served(lambda share: _in_share(share, settings.salt, query, client))
+        if ranker is None:
+            return self._no_duel(why, this)
+        if why == "rolled_out" and query is not None and settings.guardrails:
+            # Guardrails count the pages of duels, so this is a duel of the ranker with itself.
+            arm = state.arms[ranker]
+            return self._new_duel(query, client, this, (arm, arm, None, state.seed_of(id)))
+        if why == "rolled_out" or not now.compares:
+            return self._no_duel(why, this, ranker)
+        if (cap := self._refusal(query, client, this)) is not None:
+            return self._no_duel(cap, this)
+        return self._new_duel(query, client, this, state.pair(id, state.arms[ranker], state.arms[now.baseline]))
+
+    def _new_duel(self, query: str | None, client: str | None, this: _Round, chosen: Chosen) -> LiveDuel:
+        first, second, odds, seed = chosen
         self._issued += 1
         first_odds, second_odds = odds or _NO_ODDS
         row = DuelRow(
             self._session, self._issued, query, client, first, second, first_odds, second_odds, this.time, this.expires
         )
-        if self._state.settings.shadow:
-            this.refuse("shadow")
-            return self._shadow(row, seed)
         if client is not None and (count := self._clients.get(client)) is not None:
             self._clients[client] = count + 1
         if query is not None:
@@ -176,7 +203,7 @@ class DuelIssuer:
             if self._queries is not None:
                 self._queries.note(query, row)
         this.new.append(row)
-        return self._live(row, id, seed)
+        return self._live(row, row.id, seed)
 
     def _asked_meanwhile(self, query: str) -> DuelRow | None:
         """Return the duel that another thread issued for a query since the lookup, or None."""
@@ -223,9 +250,7 @@ class DuelIssuer:
             return "failed"
         if self._storage_unusable():
             return "storage"
-        if state.status != "running":
-            return state.status
-        return "decided" if state.bandit.n_alive == 1 or state.bandit.tied else None
+        return None if state.phase == "running" else state.phase
 
     def _storage_unusable(self) -> bool:
         """Whether the storage fails, hangs or is damaged."""
@@ -235,7 +260,7 @@ class DuelIssuer:
     def _refusal(self, query: str | None, client: str | None, this: _Round) -> str | None:
         """Return why this query gets no duel, or None."""
         runtime, settings = self.runtime, self._state.settings
-        if settings.share < 1 and not in_share(settings.share, settings.salt, client or query or secrets.token_hex(8)):
+        if not _in_share(settings.share, settings.salt, query, client):
             return "share"
         cap = settings.in_flight_cap
         if cap is not None and runtime.counts().in_flight + runtime.unwritten + len(this.new) >= cap:
@@ -273,15 +298,19 @@ class DuelIssuer:
         first, second, tickets = rankers[row.first], rankers[row.second], runtime.tickets
         return LiveDuel(id, first, second, seed, row.expires, runtime.method, _row=row, _signer=tickets)
 
-    def _shadow(self, row: DuelRow, seed: int) -> LiveDuel:
+    def _shadow(self, first: int, second: int, seed: int, this: _Round) -> LiveDuel:
         """Return the duel of a dry run: chosen, but not shown."""
         rankers, method = self._state.rankers, self.runtime.method
-        return LiveDuel(None, rankers[row.first], rankers[row.second], seed, row.expires, method, "baseline", "shadow")
+        return LiveDuel(None, rankers[first], rankers[second], seed, this.expires, method, "baseline", "shadow")
 
-    def _no_duel(self, why: str) -> LiveDuel:
-        state = self._state
-        shown = None if why == "decided" else state.settings.baseline
-        if shown is None:
-            shown = state.rankers[state.bandit.champion]
-        serve = "winner" if why == "decided" else "baseline"
+    def _no_duel(self, why: str, this: _Round | None = None, winner: str | None = None) -> LiveDuel:
+        """Return the winner, or the baseline if it is None. `this` counts the ask."""
+        if this is not None:
+            this.refuse(why)
+        shown, serve = (self._state.baseline, "baseline") if winner is None else (winner, "winner")
         return LiveDuel(None, shown, shown, 0, 0.0, self.runtime.method, serve, why)
+
+
+def _in_share(share: float, salt: str, query: str | None, client: str | None) -> bool:
+    """Whether a client, or the query of an unknown client, is in a share. An ask without both is in at random."""
+    return share >= 1 or in_share(share, salt, client or query or secrets.token_hex(8))

@@ -39,6 +39,8 @@ class Maintenance:
         runtime = self.runtime
         failures: list[str] = []
         self._step("catch up", self._catch_up, failures)
+        if runtime.deleted:
+            return
         if runtime.storage.leads(runtime.name):
             self._step("resolve duels", self.resolve, failures)
             self._step("expire duels", self.expire, failures)
@@ -118,7 +120,7 @@ class Maintenance:
         """Pause the tournament when a guardrail is crossed."""
         runtime = self.runtime
         rails = [Guardrail.from_dict(rail) for rail in runtime.state.settings.guardrails]
-        if runtime.state.status != "running":
+        if runtime.state.phase != "running":
             rails = []  # the windows begin anew when the tournament is started again
         self._windows = {rail: self._windows.get(rail) or GuardrailWindow(rail.window) for rail in rails}
         time, counters = runtime.time(), runtime.counters

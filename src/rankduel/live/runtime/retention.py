@@ -6,8 +6,9 @@ from time import monotonic
 from time import time as now
 
 from rankduel.errors import StorageError
+from rankduel.live.defaults import DAY
 from rankduel.live.rules.clients import hash_client
-from rankduel.live.settings import DAY, Settings
+from rankduel.live.settings import Settings
 from rankduel.live.storage.contract import Remove, Storage
 from rankduel.live.storage.writer import Writer
 

@@ -8,7 +8,7 @@ from itertools import islice
 from time import monotonic
 from typing import Any
 
-from rankduel.errors import StorageError
+from rankduel.errors import StorageError, UnknownTournament
 from rankduel.interleaving import interleaving_from
 from rankduel.live.results import Counts
 from rankduel.live.rules.attribution import Attribution
@@ -57,10 +57,17 @@ class TournamentRuntime:
                 self.queries.load()
 
     def check(self) -> None:
-        """Raise StorageError if the tournament is closed."""
+        """Raise StorageError if the tournament is closed, UnknownTournament if it was deleted."""
         self.writer.check()
         if self.closed:
             raise StorageError(f"tournament {self.name!r} is closed; open it again")
+        if self.deleted:
+            raise UnknownTournament(f"unknown tournament {self.name!r}; it was deleted")
+
+    @property
+    def deleted(self) -> bool:
+        """Whether another process has deleted the tournament."""
+        return self.name in self.writer.deleted
 
     @property
     def failing(self) -> Exception | None:

@@ -10,16 +10,18 @@ from typing import Any, Self
 from rankduel.bandits import Bandit, stored_bandit
 from rankduel.errors import BrokenTournament, SnapshotError, StorageError
 from rankduel.live.rules.events import Event
+from rankduel.live.rules.lifecycle import Rollout, Situation, status_of
 from rankduel.live.runtime.side_coin import SideCoin
 from rankduel.live.settings import DIALS, Settings
 from rankduel.live.storage.contract import Snapshot, Storage
 from rankduel.randomness import bit_generator, subseed
 from rankduel.types import Duel, Outcome
 
-__all__ = ["State", "load_state"]
+__all__ = ["Chosen", "State", "load_state"]
 
 _SCHEMA = 1  # of the snapshot, apart from the bandit
 Odds = tuple[float, float] | None  # propensities of the two sides, if the bandit needs them
+Chosen = tuple[int, int, Odds, int]  # first, second, their propensities, and the seed of the page
 _OUTCOMES = {  # the stored outcome, and the outcome for the bandit if the sides were swapped
     "first": (Outcome.FIRST, Outcome.SECOND),
     "second": (Outcome.SECOND, Outcome.FIRST),
@@ -37,12 +39,15 @@ class State:
         self.arms = {ranker: arm for arm, ranker in enumerate(self.rankers)}
         self.retired: dict[int, int] = {}  # each with the number of duels resolved by then
         self.paused: set[int] = set()  # rankers
-        self.status = "running"  # or paused, or stopped
+        self.phase = "running"  # or draft, paused, stopped, archived; `status` also says decided and rolled_out
+        self.rollout: Rollout | None = None
         self.number = 0  # of the last event
         self.time = 0.0  # of the last event
         self.wins: dict[tuple[int, int], int] = {}  # of the first over the second
         self.ties: dict[tuple[int, int], int] = {}  # the smaller arm first
         self._side_coin = SideCoin(settings.seed)
+        # Whether outcomes after a decision are not learnt. Old tournaments learn them until a setting says otherwise.
+        self._keeps_decision = False
 
     @classmethod
     def replay(cls, events: Iterable[Event]) -> Self:
@@ -51,6 +56,8 @@ class State:
         created = next(remaining)
         state = cls(Settings.from_dict(created.body))
         state.number, state.time = created.number, created.time
+        state.phase = "draft" if created.body.get("draft") else "running"
+        state._keeps_decision = "after_decision" in created.body
         state.apply_all(remaining)
         return state
 
@@ -68,8 +75,8 @@ class State:
         stream = bit_generator(subseed(self.settings.seed, f"session {session}"), "bandit")
         self.bandit.random.bit_generator.state = stream.state
 
-    def choose(self, id: str) -> tuple[int, int, Odds, int]:
-        """Choose the next duel. Return first, second, their propensities, and the seed of the page.
+    def choose(self, id: str) -> Chosen:
+        """Choose the next duel.
 
         `id` is the id that the duel will have. This changes nothing that was learnt.
         """
@@ -78,6 +85,11 @@ class State:
         if swapped:
             return second, first, odds and odds[::-1], seed
         return first, second, odds, seed
+
+    def pair(self, id: str, first: int, second: int) -> Chosen:
+        """Like `choose`, for two given rankers. Only a coin decides which is first."""
+        swapped, seed = self._side_coin.flip(id)
+        return (second, first, None, seed) if swapped else (first, second, None, seed)
 
     def seed_of(self, id: str) -> int:
         """Return the seed that makes the page of a duel. It has 48 bits, so JSON numbers hold it exactly."""
@@ -89,11 +101,19 @@ class State:
         match event.kind:
             case "resolved":
                 self._tell(body)
-            case "paused" | "stopped":
-                self.status = event.kind
+            case "paused":
+                self.phase = "paused"
+            case "stopped" | "archived":
+                self.phase, self.rollout = event.kind, None
             case "started":
-                self.status = "running"
+                self.phase = "running"
+            case "rolled_out":
+                self.rollout, self._keeps_decision = Rollout(body["ranker"], body["share"]), True
+            case "rolled_back":
+                self.rollout = None
+                self.settings = replace(self.settings, after_decision="baseline")
             case "configured":
+                self._keeps_decision |= "after_decision" in body
                 changes = {name: body[name] for name in DIALS if name in body}
                 if "guardrails" in changes:
                     changes["guardrails"] = tuple(changes["guardrails"])
@@ -112,18 +132,25 @@ class State:
 
     def _tell(self, body: dict[str, Any]) -> None:
         first, second, stored = body["first"], body["second"], body["outcome"]
-        odds = tuple(body["propensity"]) if "propensity" in body else None
-        outcome, opposite = _OUTCOMES[stored]
-        if self._side_coin.flip(body["duel"])[0]:  # the bandit learns by the sides that it chose
-            self.bandit.adopt(Duel(self.bandit.told + 1, second, first, odds and odds[::-1]), opposite)
-        else:
-            self.bandit.adopt(Duel(self.bandit.told + 1, first, second, odds), outcome)
+        if not (self._keeps_decision and self.decided):
+            self._learn(body)
+        elif first == second:
+            return  # a page of a roll-out
         if stored == "tie":
             pair = (first, second) if first < second else (second, first)
             self.ties[pair] = self.ties.get(pair, 0) + 1
         else:
             pair = (first, second) if stored == "first" else (second, first)
             self.wins[pair] = self.wins.get(pair, 0) + 1
+
+    def _learn(self, body: dict[str, Any]) -> None:
+        first, second, stored = body["first"], body["second"], body["outcome"]
+        odds = tuple(body["propensity"]) if "propensity" in body else None
+        outcome, opposite = _OUTCOMES[stored]
+        if self._side_coin.flip(body["duel"])[0]:  # the bandit learns by the sides that it chose
+            self.bandit.adopt(Duel(self.bandit.told + 1, second, first, odds and odds[::-1]), opposite)
+        else:
+            self.bandit.adopt(Duel(self.bandit.told + 1, first, second, odds), outcome)
 
     # If two operators do the same at the same time, the second event changes nothing.
 
@@ -155,6 +182,40 @@ class State:
             raise ValueError(f"{name} cannot {method} rankers while it runs; bandits such as CertifiedSparring can")
         return change
 
+    # The life of the tournament
+
+    @property
+    def decided(self) -> bool:
+        """Whether one ranker is left, or all that are left are tied."""
+        return self.bandit.n_alive == 1 or bool(self.bandit.tied)
+
+    @property
+    def status(self) -> str:
+        """Draft, running, paused, decided, rolled_out, stopped or archived."""
+        return status_of(self.phase, decided=self.decided, rolled_out=self.rollout is not None)
+
+    @property
+    def baseline(self) -> str:
+        """The ranker that users see without a duel. In an old tournament without a baseline, it is the champion."""
+        return self.settings.baseline or self.rankers[self.bandit.champion]
+
+    def situation(self, *, failing: bool = False) -> Situation:
+        """Return everything that decides what users see now."""
+        settings, decided = self.settings, self.decided
+        return Situation(
+            phase=self.phase,
+            baseline=self.baseline,
+            share=settings.share,
+            shadow=settings.shadow,
+            after_decision=settings.after_decision,
+            decided=self.rankers[self.bandit.champion] if decided else None,
+            tied=self.bandit.n_alive > 1,
+            rollout=self.rollout,
+            moving_baseline=settings.baseline is None,
+            external_baseline=self.baseline not in self.arms,
+            failing=failing,
+        )
+
     # Snapshots
 
     def to_snapshot(self) -> Snapshot:
@@ -166,7 +227,9 @@ class State:
             "retired": sorted(self.retired),
             "retired_at": [resolved for _, resolved in sorted(self.retired.items())],
             "paused": sorted(self.paused),
-            "status": self.status,
+            "status": self.phase,
+            "rollout": self.rollout,
+            "keeps_decision": self._keeps_decision,
             "time": self.time,
             "wins": [[*pair, count] for pair, count in sorted(self.wins.items())],
             "ties": [[*pair, count] for pair, count in sorted(self.ties.items())],
@@ -182,7 +245,10 @@ class State:
             raise SnapshotError(f"the snapshot has schema {stored['schema']}, but {reads}")
         state = cls(Settings.from_dict(stored["settings"]))
         state.bandit = type(state.bandit).restore(snapshot.bandit)
-        state.number, state.time, state.status = snapshot.number, stored["time"], stored["status"]
+        state.number, state.time, state.phase = snapshot.number, stored["time"], stored["status"]
+        rollout = stored.get("rollout")  # older snapshots do not have it
+        state.rollout = None if rollout is None else Rollout(*rollout)
+        state._keeps_decision = stored.get("keeps_decision", False)
         state.rankers = stored["rankers"]
         if state.bandit.n_arms != len(state.rankers):
             raise SnapshotError(f"the snapshot has {state.bandit.n_arms} arms for {len(state.rankers)} rankers")

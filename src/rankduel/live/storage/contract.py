@@ -8,9 +8,10 @@ To add a backend, implement `Database` (schema.py) and its `Statements` (shared_
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
-from rankduel.errors import StorageError
+from rankduel.errors import StorageError, UnknownTournament
 from rankduel.live.rules.duels import DuelRow, Status
 from rankduel.live.rules.events import Event
 
@@ -20,6 +21,8 @@ __all__ = [
     "Change",
     "Committed",
     "Created",
+    "Delete",
+    "DeleteRows",
     "Entry",
     "Fail",
     "Snapshot",
@@ -140,6 +143,14 @@ class Remove(NamedTuple):
     erasure: dict[str, Any] | None = None  # the reason and the operator
 
 
+class Delete(NamedTuple):
+    """Delete the tournament: its name is free at once. `DeleteRows` removes its rows. No result."""
+
+
+class DeleteRows(NamedTuple):
+    """Remove some rows of a deleted tournament. The result is their number; 0: nothing is left."""
+
+
 class Snapshot(NamedTuple):
     """The state of a tournament after `number` events. It only shortens replay."""
 
@@ -156,7 +167,22 @@ class CounterDelta(NamedTuple):
 
 REFERS_TO_DUEL = (Tell, Show, SignalRow, Void, Fail)  # entries that name a duel
 # A new duel is an entry too, as a `DuelRow`. Its result is a duel: this one, or the duel that its query already has.
-Entry = DuelRow | Created | Opened | Show | Tell | SignalRow | Change | Void | Fail | ExpireDue | CounterDelta | Remove
+Entry = (
+    DuelRow
+    | Created
+    | Opened
+    | Show
+    | Tell
+    | SignalRow
+    | Change
+    | Void
+    | Fail
+    | ExpireDue
+    | CounterDelta
+    | Remove
+    | Delete
+    | DeleteRows
+)
 Batch = Mapping[str, Sequence[Entry]]  # by tournament, in order
 
 
@@ -166,6 +192,7 @@ class Committed(NamedTuple):
     results: dict[str, list[Any]]  # one for each entry
     events: dict[str, list[Event]]  # appended to the journals
     counts: dict[str, dict[str, int]]  # the growth of the counters
+    unknown: Mapping[str, UnknownTournament] = MappingProxyType({})  # deleted tournaments, which have no results
 
 
 class StorageBusy(StorageError):  # noqa: N818 - not an error: the commit is retried
@@ -278,6 +305,15 @@ class Storage(Protocol):
 
     def names(self) -> list[str]:
         """Return the names of all tournaments, in alphabetical order."""
+
+    def deleted_names(self) -> list[str]:
+        """Return the names under which deleted tournaments wait until their rows are removed."""
+
+    def deleted(self) -> set[str]:
+        """Return the tournaments that this process has used and that were deleted, by any process."""
+
+    def forget(self, tournament: str) -> None:
+        """Forget what is cached of a tournament, because it was deleted."""
 
     def leads(self, tournament: str) -> bool:
         """Whether this process leads: it resolves and expires duels, checks guardrails and takes snapshots."""

@@ -34,6 +34,7 @@ class _OpenStorage:
         while not self.closing.wait(_MAINTENANCE_INTERVAL_SECONDS):
             steps: dict[str, Callable[[], object]] = {
                 "the storage": self.writer.storage.run_maintenance,
+                "deleted tournaments": self.writer.notice_deleted,
                 **self.maintenance,
             }
             for name, run in steps.items():
@@ -79,6 +80,8 @@ def release(writer: Writer, tournament: str) -> None:
             if opened.writer is writer:
                 opened.maintenance.pop(tournament, None)
                 writer.listeners.pop(tournament, None)
+                writer.storage.forget(tournament)
+                writer.deleted.discard(tournament)
                 writer.storage.resign(tournament)
                 if not opened.maintenance:
                     del _open[key]

@@ -1,11 +1,13 @@
-"""Remove personal data of duels, in a transaction: pages, signals, clients and query ids. Outcomes stay."""
+"""Remove rows in a transaction: personal data of duels (pages, signals, clients, query ids), or whole tournaments."""
 
 from rankduel.live.rules.duels import OPEN, REMOVED, DuelRow
 from rankduel.live.storage import shared_statements as sql
 from rankduel.live.storage.contract import Remove
 from rankduel.live.storage.schema import Database, by_session
 
-__all__ = ["remove"]
+__all__ = ["delete_rows", "remove"]
+
+_MAX_ROWS_PER_DELETION = 2_000  # a commit of some milliseconds, so that other tournaments do not wait
 
 
 def remove(storage: Database, tournament: int, entry: Remove) -> tuple[list[DuelRow], int]:
@@ -32,3 +34,14 @@ def remove(storage: Database, tournament: int, entry: Remove) -> tuple[list[Duel
     if rows:
         storage.write_rows(sql.STRIP_DUELS, [(tournament, *row) for row in rows])
     return rows, n_open
+
+
+def delete_rows(storage: Database, name: str, tournament: int) -> int:
+    """Remove some rows of a deleted tournament. Return their number; 0: nothing is left."""
+    for statement in sql.DELETE_FIRST_ROWS:
+        if removed := storage.count_written(statement, (tournament, _MAX_ROWS_PER_DELETION)):
+            return removed
+    for statement in sql.DELETE_ALL_ROWS:
+        storage.write(statement, (tournament,))
+    storage.forget(name)
+    return 0

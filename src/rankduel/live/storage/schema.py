@@ -8,9 +8,20 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rankduel.errors import StorageError
-from rankduel.live.storage.shared_statements import TOURNAMENT_ID, BulkWrite, Statements
+from rankduel.live.rules.events import Event
+from rankduel.live.storage.shared_statements import TOURNAMENT_ID, TOURNAMENT_IDS, BulkWrite, Statements
 
-__all__ = ["SCHEMA", "Database", "by_session", "no_storage", "opened_before_fork", "tables", "text", "wrong_schema"]
+__all__ = [
+    "SCHEMA",
+    "Database",
+    "by_session",
+    "event_text",
+    "no_storage",
+    "opened_before_fork",
+    "tables",
+    "text",
+    "wrong_schema",
+]
 
 SCHEMA = 3  # version of the tables
 _TABLES = """
@@ -67,6 +78,16 @@ def by_session(id: int, duels: Iterable[tuple[int, int]]) -> list[tuple[str, int
     for session, number in duels:
         sessions.setdefault(session, []).append(number)
     return [(text(numbers), id, session) for session, numbers in sessions.items()]
+
+
+def event_text(event: Event) -> str:
+    """Return the body of an event as JSON. Most events are outcomes: an f-string takes 0.9 us for one, `json` 7 us."""
+    body = event.body
+    if event.kind != "resolved":
+        return text(body)
+    odds = "" if (given := body.get("propensity")) is None else f',"propensity":[{given[0]!r},{given[1]!r}]'
+    duel = f'"duel":"{body["duel"]}","first":{body["first"]},"second":{body["second"]}'
+    return f'{{{duel},"outcome":"{body["outcome"]}"{odds}}}'
 
 
 def no_storage(address: str) -> str:
@@ -170,6 +191,19 @@ class Database(ABC):
     @abstractmethod
     def close(self) -> None:
         """Close the storage, so that another process can open it."""
+
+    def deleted(self) -> set[str]:
+        """Return the tournaments that this process has used and that were deleted, by any process.
+
+        A new tournament with the name of a deleted one has another id.
+        """
+        stored = dict(self.select(TOURNAMENT_IDS))
+        return {name for name, id in list(self._ids.items()) if stored.get(name) != id}
+
+    def forget(self, tournament: str) -> None:
+        """Forget what is cached of a tournament, because it was deleted."""
+        self._ids.pop(tournament, None)
+        self.ranker_times.pop(tournament, None)
 
     def tournament_id(self, tournament: str) -> int:
         """Return the id of a tournament; -1 if it does not exist."""

@@ -23,8 +23,9 @@ SIGNAL_COLUMNS = ("session", "number", "key", "time", "action", "object", "posit
 # The id of a tournament, which all other tables refer to.
 TOURNAMENT_ID = "SELECT id FROM tournaments WHERE name = $1"
 
-# All names.
+# All names, and all names with their ids.
 TOURNAMENT_NAMES = "SELECT name FROM tournaments"
+TOURNAMENT_IDS = "SELECT name, id FROM tournaments"
 
 # A new tournament, unless another process creates it at the same time.
 CREATE_TOURNAMENT = (
@@ -40,6 +41,21 @@ ADVANCE_TOURNAMENT = "UPDATE tournaments SET number = $1, time = $2 WHERE id = $
 # The number of the last event, by id and by name.
 LAST_EVENT = "SELECT number FROM tournaments WHERE id = $1"
 LAST_EVENT_BY_NAME = "SELECT number FROM tournaments WHERE name = $1"
+
+# The name of a deleted tournament, so that its own name is free. It is not printable, and no tournament can have it.
+RENAME_DELETED = "UPDATE tournaments SET name = $1 WHERE id = $2"
+
+# The first rows of a deleted tournament, up to the row after $2 others, found by the primary key; and all rows.
+DELETE_FIRST_ROWS = tuple(
+    f"DELETE FROM {table} WHERE tournament = $1 AND ({key}) <= "
+    f"(SELECT {key} FROM {table} WHERE tournament = $1 ORDER BY {key} LIMIT 1 OFFSET $2)"
+    for table, key in (("signals", "session, number, key"), ("duels", "session, number"), ("journal", "number"))
+)
+_ROWS_OF_TOURNAMENT = ("signals", "duels", "journal", "counters", "snapshots")
+DELETE_ALL_ROWS = (
+    *(f"DELETE FROM {table} WHERE tournament = $1" for table in _ROWS_OF_TOURNAMENT),
+    "DELETE FROM tournaments WHERE id = $1",
+)
 
 # Journal
 

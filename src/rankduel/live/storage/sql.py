@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from time import time as now
 from typing import Any
 
-from rankduel.errors import StorageError
+from rankduel.errors import StorageError, UnknownTournament
 from rankduel.live.rules.duels import DuelRow
 from rankduel.live.rules.events import Event
 from rankduel.live.storage import shared_statements as sql
@@ -38,13 +38,18 @@ class SqlStorage(Database):
         return committed
 
     def _commit(self, batch: Batch, *, insert_first: bool) -> Committed | None:
-        committed = Committed({}, {}, {})
+        unknown: dict[str, UnknownTournament] = {}
+        committed = Committed({}, {}, {}, unknown)
         with self.transaction(durable=any(not set(map(type, entries)) <= NON_DURABLE for entries in batch.values())):
             for name in sorted(batch):  # the same order in all processes prevents deadlocks
                 transaction = TournamentTransaction(self, name, batch[name], insert_first=insert_first)
-                if not transaction.write():
-                    self.rollback()
-                    return None
+                try:
+                    if not transaction.write():
+                        self.rollback()
+                        return None
+                except UnknownTournament as error:  # nothing of it was written; other tournaments are not affected
+                    unknown[name] = error
+                    continue
                 committed.results[name] = transaction.results
                 committed.events[name], committed.counts[name] = transaction.events, transaction.counts
         return committed
@@ -228,7 +233,11 @@ class SqlStorage(Database):
 
     def names(self) -> list[str]:
         """Return the names of all tournaments, in alphabetical order."""
-        return sorted(name for (name,) in self.select(sql.TOURNAMENT_NAMES))
+        return sorted(name for (name,) in self.select(sql.TOURNAMENT_NAMES) if name.isprintable())
+
+    def deleted_names(self) -> list[str]:
+        """Return the names under which deleted tournaments wait until their rows are removed."""
+        return [name for (name,) in self.select(sql.TOURNAMENT_NAMES) if not name.isprintable()]
 
     def keys(self) -> list[KeyRow]:
         """Return all API keys, revoked ones included."""

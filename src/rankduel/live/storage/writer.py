@@ -63,6 +63,7 @@ class Writer:
         self.storage = storage
         self.listeners: dict[str, Happened] = {}  # by tournament
         self.failure: Exception | None = None  # of the last commit
+        self.deleted: set[str] = set()  # open tournaments that were deleted
         self._queue: list[_Put] = []
         self._queued_entries = 0  # in the queue
         self._pending_asks = PendingAsks(_PENDING_ASK_SECONDS)
@@ -152,6 +153,11 @@ class Writer:
                 self._check_due = True
                 self._not_empty.notify()
 
+    def notice_deleted(self) -> None:
+        """Note the open tournaments that other processes have deleted."""
+        if self.storage.shared:
+            self.deleted |= self.storage.deleted()
+
     def check(self) -> None:
         """Raise StorageError if the writer is closed, or belongs to the parent process."""
         if self._process != os.getpid():
@@ -226,11 +232,14 @@ class Writer:
             self._fail(puts, error)
             return
         for (name, entries, future), start in zip(puts, starts, strict=True):
-            if future is not None:
+            if future is not None and name in committed.unknown:
+                future.set_exception(committed.unknown[name])
+            elif future is not None:
                 future.set_result(committed.results.get(name, [])[start : start + len(entries)])
 
     def _commit(self, batch: Batch) -> Committed:
         committed = self.storage.commit(batch)
+        self.deleted.update(committed.unknown)
         for name, events in committed.events.items():
             self._busy_since.pop(name, None)
             if name in self.listeners:

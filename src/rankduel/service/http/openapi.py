@@ -2,16 +2,13 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import MISSING, fields
-from inspect import signature
 from typing import Any
 
 import msgspec
 
-from rankduel.live import Tournament
+from rankduel.live.defaults import DEFAULTS
 from rankduel.live.rules.ubi import FIRST_TIME, LAST_TIME, MAX_EVENTS_PER_CALL, MAX_OBJECT_ID_CHARACTERS
 from rankduel.live.rules.validation import MAX_NAME_CHARACTERS
-from rankduel.live.settings import Settings
 from rankduel.service.http.parameters import Parameter
 from rankduel.service.http.routing import Route
 from rankduel.service.http.schema_types import NAME_PATTERN, PRINTABLE
@@ -72,13 +69,10 @@ def document(routes: Iterable[Route], version: str) -> dict[str, Any]:
 
 
 def _state_defaults(properties: dict[str, Any]) -> None:
-    """Add the defaults of `Tournament.create` to fields that may be omitted."""
-    parameters = signature(Tournament.create).parameters.values()
-    defaults = {each.name: each.default for each in parameters if each.default not in (None, each.empty)}
-    defaults |= {each.name: each.default for each in fields(Settings) if each.default not in (None, MISSING)}
-    for name in properties.keys() & defaults:
-        value = defaults[name]
-        properties[name].setdefault("default", list(value) if isinstance(value, tuple) else value)
+    """Add the defaults of a new tournament to fields that may be omitted."""
+    for name in properties.keys() & DEFAULTS:
+        if DEFAULTS[name] is not None:
+            properties[name].setdefault("default", DEFAULTS[name])
 
 
 def _operation(route: Route, schema_of: dict[str, Any]) -> dict[str, Any]:
@@ -156,6 +150,8 @@ def _in_query(parameter: Parameter) -> dict[str, Any]:
     schema: dict[str, Any] = {"type": "string", "maxLength": parameter.maximum}
     if parameter.pattern is not None:
         schema["pattern"] = parameter.pattern
+    if parameter.choices:
+        schema = {"type": "string", "enum": list(parameter.choices), "default": parameter.choices[0]}
     if parameter.default is not None:
         bounds = {"minimum": parameter.minimum, "maximum": parameter.maximum, "default": parameter.default}
         schema = {"type": "integer", **bounds}

@@ -4,8 +4,10 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from rankduel.live.defaults import DEFAULT_ROLLOUT_SHARE
 from rankduel.service.http.schema_types import (
     MAX_ITEMS_PER_BATCH,
+    AfterDecision,
     AttributionIn,
     Cap,
     DocumentId,
@@ -15,17 +17,20 @@ from rankduel.service.http.schema_types import (
     OutcomeIn,
     Rankers,
     ReasonText,
+    RolloutShare,
     Share,
 )
 
 __all__ = [
     "AddRankers",
     "Ask",
+    "Body",
     "ChangeSettings",
     "CreateTournament",
     "EraseClient",
     "Query",
     "Reason",
+    "RollOut",
     "Show",
     "Shows",
     "Tell",
@@ -49,11 +54,14 @@ class CreateTournament(Body):
     parameters: Options = {}  # options of the bandit by name
     delta: Annotated[float, Meta(gt=0, le=0.5)] | None = None  # for the default bandit
     tolerance: Annotated[float, Meta(gt=0, le=0.25)] | None = None
-    baseline: Name | None = None
+    baseline: Name | None = None  # null: the first ranker
+    external_baseline: bool | UnsetType = UNSET
+    draft: bool | UnsetType = UNSET
     interleaving: Annotated[str, Meta(max_length=1000)] | UnsetType = UNSET
     attribution: AttributionIn | UnsetType = UNSET
     share: Share | UnsetType = UNSET
     shadow: bool | UnsetType = UNSET
+    after_decision: AfterDecision | UnsetType = UNSET
     daily_cap: Cap | UnsetType | None = UNSET
     in_flight_cap: Cap | UnsetType | None = UNSET
     guardrails: Annotated[list[dict[str, Any]], Meta(max_length=100)] | UnsetType = UNSET
@@ -64,9 +72,11 @@ class CreateTournament(Body):
 class ChangeSettings(Body):
     """Settings to change in a running tournament, and the reason."""
 
-    baseline: Name | UnsetType | None = UNSET
+    baseline: Name | UnsetType | None = UNSET  # null: the first ranker
+    external_baseline: bool | UnsetType = UNSET
     share: Share | UnsetType = UNSET
     shadow: bool | UnsetType = UNSET
+    after_decision: AfterDecision | UnsetType = UNSET
     daily_cap: Cap | UnsetType | None = UNSET
     in_flight_cap: Cap | UnsetType | None = UNSET
     guardrails: Annotated[list[dict[str, Any]], Meta(max_length=100)] | UnsetType = UNSET
@@ -77,6 +87,14 @@ class ChangeSettings(Body):
 class Reason(Body):
     """The reason for a change. The journal records it with the name of your API key."""
 
+    reason: ReasonText = ""
+
+
+class RollOut(Body):
+    """The share of all traffic that sees a ranker. Without `ranker`, it is the winner, or the one rolled out before."""
+
+    share: RolloutShare = DEFAULT_ROLLOUT_SHARE
+    ranker: Name | None = None
     reason: ReasonText = ""
 
 

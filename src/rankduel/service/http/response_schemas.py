@@ -10,6 +10,8 @@ __all__ = [
     "Broken",
     "Counts",
     "Decision",
+    "Defaults",
+    "Deleted",
     "Departure",
     "Duel",
     "DuelPage",
@@ -26,6 +28,7 @@ __all__ = [
     "RankerPage",
     "Receipt",
     "Receipts",
+    "Rollout",
     "ShowStatus",
     "ShowStatuses",
     "Standing",
@@ -131,10 +134,53 @@ class TournamentPage(Struct):
     next: str | None
 
 
-class Tournament(Summary):
-    """A tournament with its settings."""
+class Rollout(Struct):
+    """The ranker that is rolled out, and the share of all traffic that sees it."""
 
+    ranker: str
+    share: float
+
+
+class Tournament(Summary):
+    """A tournament with its settings, and what users see.
+
+    `effects` has a sentence for each action that is possible now: what users will see after it.
+    """
+
+    rollout: Rollout | None
+    users_see: str
+    effects: dict[str, str]
     settings: dict[str, Any]
+
+
+class Deleted(Struct):
+    """The name of the tournament that was deleted. It can be used again."""
+
+    name: str
+
+
+class Defaults(Struct):
+    """The defaults of a new tournament, and of a guardrail and a roll-out. Null means none, or a random seed."""
+
+    bandit: str
+    delta: float
+    tolerance: float | None
+    interleaving: str
+    expires_after: float
+    seed: int | None
+    draft: bool
+    baseline: str | None  # null: the first ranker
+    external_baseline: bool
+    share: float
+    shadow: bool
+    after_decision: str
+    daily_cap: int | None
+    in_flight_cap: int | None
+    guardrails: list[dict[str, Any]]
+    attribution: dict[str, Any]
+    guardrail_window: float
+    guardrail_minimum: int
+    rollout_share: float
 
 
 class Standing(Struct):

@@ -108,12 +108,15 @@ def reads_tournament_slowly(reader: Reader) -> Handler:
 
 
 def reads_tournament_cached(reader: Reader) -> Handler:
-    """Make a handler for reads that depend only on the journal. The response is cached until an event is appended."""
-    return _read_handler(reader, lambda service: service.reads, lambda t: t.number)
+    """Make a handler for reads that depend only on the journal. The response is cached until an event is appended.
+
+    The salt tells a tournament from a deleted one with the same name.
+    """
+    return _read_handler(reader, lambda service: service.reads, lambda t: (t.settings.salt, t.number))
 
 
 def _read_handler(
-    reader: Reader, pool: Callable[[Service], ReadPool], version: Callable[[LocalTournament], int] | None = None
+    reader: Reader, pool: Callable[[Service], ReadPool], version: Callable[[LocalTournament], object] | None = None
 ) -> Handler:
     @wraps(reader)
     async def handler(request: Request) -> Response:

@@ -5,14 +5,16 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from rankduel.live.rules.attribution import MAX_ACTIONS, RULES
+from rankduel.live.rules.lifecycle import AFTER_DECISION, STATUSES
 from rankduel.live.rules.ubi import MAX_OBJECT_ID_CHARACTERS
 from rankduel.live.rules.validation import MAX_NAME_CHARACTERS
-from rankduel.live.settings import MAX_RANKERS
+from rankduel.live.settings import MAX_RANKERS, MIN_RANKERS
 
 __all__ = [
     "MAX_ITEMS_PER_BATCH",
     "NAME_PATTERN",
     "PRINTABLE",
+    "AfterDecision",
     "AttributionIn",
     "Cap",
     "DocumentId",
@@ -23,6 +25,7 @@ __all__ = [
     "OutcomeOut",
     "Rankers",
     "ReasonText",
+    "RolloutShare",
     "Serve",
     "Share",
     "State",
@@ -42,9 +45,11 @@ Name = Annotated[
 _PLAIN_VALUES = {"additionalProperties": {"type": ["number", "string", "null"]}}
 Options = Annotated[dict[str, Any], Meta(extra_json_schema=_PLAIN_VALUES)]
 Share = Annotated[float, Meta(ge=0, le=1)]
+RolloutShare = Annotated[float, Meta(gt=0, le=1)]
+AfterDecision = Annotated[str, Meta(extra_json_schema={"enum": list(AFTER_DECISION)})]
 Cap = Annotated[int, Meta(ge=0, le=2**53)]
 ReasonText = Annotated[str, Meta(max_length=1000)]
-Rankers = Annotated[list[Name], Meta(min_length=1, max_length=MAX_RANKERS)]
+Rankers = Annotated[list[Name], Meta(min_length=MIN_RANKERS, max_length=MAX_RANKERS)]
 _IN_TOTAL = f"A tournament has at most {MAX_RANKERS:,} rankers in total."
 MoreRankers = Annotated[list[Name], Meta(min_length=1, max_length=MAX_RANKERS - 1, description=_IN_TOTAL)]
 _WEIGHTS = {
@@ -77,6 +82,6 @@ OutcomeIn = Literal["first", "second", "tie"]
 OutcomeOut = Annotated[str, Meta(extra_json_schema={"enum": ["first", "second", "tie"]})]
 TellStatus = Annotated[str, Meta(extra_json_schema={"enum": ["accepted", "duplicate", "conflict", "late", "unknown"]})]
 Serve = Annotated[str, Meta(extra_json_schema={"enum": ["duel", "baseline", "winner"]})]
-State = Annotated[str, Meta(extra_json_schema={"enum": ["running", "paused", "stopped"]})]
+State = Annotated[str, Meta(extra_json_schema={"enum": list(STATUSES)})]
 _Int64 = Annotated[int, Meta(ge=-(2**63) + 1, le=2**63 - 1)]
 DocumentId = Annotated[str, Meta(min_length=1, max_length=MAX_OBJECT_ID_CHARACTERS, description=PRINTABLE)] | _Int64

@@ -7,7 +7,15 @@ from rankduel.live import LocalTournament
 from rankduel.live.rules.validation import some_of
 from rankduel.live.settings import DIALS
 from rankduel.service.http import response_schemas as out
-from rankduel.service.http.request_schemas import AddRankers, ChangeSettings, CreateTournament, EraseClient, Reason
+from rankduel.service.http.parameters import Parameter
+from rankduel.service.http.request_schemas import (
+    AddRankers,
+    ChangeSettings,
+    CreateTournament,
+    EraseClient,
+    Reason,
+    RollOut,
+)
 from rankduel.service.http.routing import Request, Route, sent_fields
 from rankduel.service.problems import Problem
 from rankduel.service.routes.read import tournament_out
@@ -18,7 +26,7 @@ __all__ = ["ROUTES"]
 async def create(request: Request) -> out.Tournament:
     """Create a tournament. Repeating the request returns the same tournament."""
     body: CreateTournament = request.body
-    settings = sent_fields(body, "name", "parameters", "bandit") | {"bandit": _bandit(body)}
+    settings = sent_fields(body, "name", "parameters", "bandit") | {"bandit": _bandit(body), "by": request.by}
     try:
         t = await request.service.in_thread(request.service.open_tournaments.create, body.name, settings)
     except TypeError as error:  # for a value inside attribution, guardrails or parameters
@@ -63,7 +71,7 @@ async def configure(request: Request) -> out.Tournament:
 
 
 async def start(request: Request) -> out.Tournament:
-    """Start a paused tournament again."""
+    """Start a draft, or a paused tournament again."""
     return await _operate(request, "start")
 
 
@@ -73,8 +81,35 @@ async def pause(request: Request) -> out.Tournament:
 
 
 async def stop(request: Request) -> out.Tournament:
-    """Stop a tournament. You cannot start it again."""
+    """Stop a tournament. You cannot start it again. All users see the baseline, also after a decision."""
     return await _operate(request, "stop")
+
+
+async def roll_out(request: Request) -> out.Tournament:
+    """Roll out a ranker after the decision, to a share of all traffic. Send it again to change the share."""
+    return await _operate(request, "roll_out", request.body.share, request.body.ranker)
+
+
+async def roll_back(request: Request) -> out.Tournament:
+    """Roll back. All users see the baseline."""
+    return await _operate(request, "roll_back")
+
+
+async def archive(request: Request) -> out.Tournament:
+    """Archive a tournament. You cannot start it again, and lists omit it. All users see the baseline."""
+    return await _operate(request, "archive")
+
+
+async def delete(request: Request) -> out.Deleted:
+    """Delete a draft, or a stopped or archived tournament, with all its data. Repeat its name as `confirm`."""
+    name, confirm = request.path["name"], request.query.get("confirm", "")
+    if confirm != name:
+        raise Problem("bad-value", f"to delete tournament {name!r}, send its name as `confirm`", value=confirm)
+    t = await request.service.tournament(name)
+    if (refusal := t.refusal("delete")) is not None:
+        raise Problem("wrong-state", f"tournament {name!r} {refusal}")
+    await request.service.in_thread(request.service.open_tournaments.delete, name)
+    return out.Deleted(name)
 
 
 async def add_rankers(request: Request) -> out.Tournament:
@@ -129,13 +164,14 @@ def _change(t: LocalTournament, method: str, values: tuple[Any, ...], changes: d
     try:
         getattr(t, method)(*values, **changes)
     except (ValueError, TypeError) as error:
-        bad_value = method in ("configure", "add_rankers") and t.status != "stopped"
+        bad_value = method in ("configure", "add_rankers", "roll_out") and t.refusal(method) is None
         raise Problem("bad-value" if bad_value else "wrong-state", str(error)) from None
     return tournament_out(t)
 
 
 _TOURNAMENT = "/v1/tournaments/{name}"
 _STATE = ("unknown-tournament", "wrong-state")
+_CONFIRM = Parameter("confirm", "The name of the tournament, again.")
 
 
 def _verb(path: str, handler: Callable[[Request], Awaitable[out.Tournament]], *problems: str) -> Route:
@@ -158,6 +194,10 @@ ROUTES = (
     _verb(":start", start),
     _verb(":pause", pause),
     _verb(":stop", stop),
+    Route("POST", _TOURNAMENT + ":roll-out", "admin", roll_out, out.Tournament, RollOut, problems=_STATE),
+    _verb(":roll-back", roll_back),
+    _verb(":archive", archive),
+    Route("DELETE", _TOURNAMENT, "admin", delete, out.Deleted, problems=_STATE, parameters=(_CONFIRM,)),
     _verb("/rankers/{ranker}:retire", retire_ranker, "unknown-ranker"),
     _verb("/rankers/{ranker}:pause", pause_ranker, "unknown-ranker"),
     _verb("/rankers/{ranker}:start", start_ranker, "unknown-ranker"),

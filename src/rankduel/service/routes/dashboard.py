@@ -1,7 +1,6 @@
-"""Dashboard routes: overviews, standings, preference matrix, batches, audit, checks and report."""
+"""Dashboard routes: overview, standings, preference matrix, batches, audit, checks and report."""
 
 from dataclasses import replace
-from itertools import starmap
 from typing import Any, NamedTuple
 
 from msgspec import Raw, Struct
@@ -41,9 +40,9 @@ from rankduel.service.http.routing import (
     reads_tournament_slowly,
 )
 from rankduel.service.routes.duel_detail import DuelDetail, show_duel
-from rankduel.service.routes.read import PAGINATION, UNKNOWN, broken_among, counts_out, event_out, public_settings
+from rankduel.service.routes.read import PAGINATION, UNKNOWN, counts_out, event_out, public_settings
 
-__all__ = ["ROUTES"]
+__all__ = ["ROUTES", "Overview", "overview_of"]
 
 _DAY_SECONDS = 86_400.0
 _MIN_RATE_SECONDS = 60.0  # minimum time over which outcomes per day are measured
@@ -59,6 +58,9 @@ class Overview(Struct):
     status: str
     sentence: str
     meaning: str  # the assumptions on which the decision in the sentence holds
+    users_see: str  # what users see now, in one sentence
+    effects: dict[str, str]  # what users will see after each action that is possible now
+    rollout: out.Rollout | None
     champion: str
     winner: str | None
     tied: list[str]
@@ -78,14 +80,9 @@ class Overview(Struct):
     effect: UserEffect | None  # on users so far
     settings: dict[str, Any]
     begun: float | None
+    begun_by: str  # the API key that created it, or nothing
+    active: float  # time of the last event: an outcome, or an action of an operator or a guardrail
     number: int  # of the last event
-
-
-class Cards(Struct):
-    """The overviews of all tournaments, and the tournaments that cannot be opened."""
-
-    tournaments: list[Overview]
-    broken: list[out.Broken]
 
 
 class Standings(Struct):
@@ -125,25 +122,12 @@ class Checks(Struct):
     guardrails: list[dict[str, Any]]  # each with `events`, the number of pages with its action so far
 
 
-async def cards(request: Request) -> Response:
-    """The overviews of all tournaments."""
-    service = request.service
-    try:
-        names = await service.tournament_names()
-    except StorageError:
-        names = sorted((*service.open_tournaments.tournaments, *service.open_tournaments.broken))
-    opened = [(t, service.forecasts.of(t)) for t in await service.open_among(names)]
-    broken = broken_among(service, names)
-    key = "overviews", *names
-    return json_response(await service.reads.answer(key, lambda: encode(Cards([*starmap(_overview, opened)], broken))))
-
-
 async def overview(request: Request) -> Response:
     """The state of a tournament: a summary sentence, and the numbers behind it."""
     service = request.service
     t = await service.tournament(request.path["name"])
     forecasts = service.forecasts.of(t)
-    return json_response(await service.reads.answer(("overview", t.name), lambda: encode(_overview(t, forecasts))))
+    return json_response(await service.reads.answer(("overview", t.name), lambda: encode(overview_of(t, forecasts))))
 
 
 @reads_tournament_cached
@@ -209,7 +193,8 @@ async def report_markdown(request: Request) -> Response:
     return Response(text, b"text/plain; charset=utf-8", headers=((b"content-disposition", disposition),))
 
 
-def _overview(t: LocalTournament, forecasts: Forecasts | None) -> Overview:
+def overview_of(t: LocalTournament, forecasts: Forecasts | None) -> Overview:
+    """Return the overview of a tournament. The caller gives the forecasts, which are made in the event loop."""
     view, health = t.view(), t.health()
     stored = _stored(t, view)
     if stored is None:
@@ -221,6 +206,9 @@ def _overview(t: LocalTournament, forecasts: Forecasts | None) -> Overview:
         status=view.status,
         sentence=summary_sentence(view, expected, stored.per_day or 0, failing=health.failure is not None),
         meaning=found.meaning,
+        users_see=t.users_see,
+        effects=t.effects(),
+        rollout=None if t.rollout is None else out.Rollout(*t.rollout),
         champion=found.champion,
         winner=found.winner,
         tied=list(found.tied),
@@ -240,6 +228,8 @@ def _overview(t: LocalTournament, forecasts: Forecasts | None) -> Overview:
         effect=None if forecasts is None else forecasts.effect,
         settings=public_settings(view.settings),
         begun=stored.begun,
+        begun_by=stored.begun_by,
+        active=view.time,
         number=view.number,
     )
 
@@ -248,6 +238,7 @@ class _Stored(NamedTuple):
     """The part of an overview that comes from the storage."""
 
     begun: float | None = None
+    begun_by: str = ""
     today: int | None = None
     per_day: float | None = None
     paused: Event | None = None  # the event that paused the tournament
@@ -256,12 +247,13 @@ class _Stored(NamedTuple):
 def _stored(t: LocalTournament, view: View) -> _Stored | None:
     """Read the stored part of an overview, or return None if the storage fails."""
     try:
-        begun = t.audit(1, before=2)[0].time  # the first event
+        created = t.audit(1, before=2)[0]  # the first event
+        begun, by = created.time, created.body.get("by", "")
         window = min(_DAY_SECONDS, max(_MIN_RATE_SECONDS, now() - begun))
         per_day = t.resolved_since(now() - window) * _DAY_SECONDS / window
         changes = t.audit() if view.status == "paused" else []
         paused = next((event for event in changes if event.kind == "paused"), None)
-        return _Stored(begun, t.resolved_since(now() // _DAY_SECONDS * _DAY_SECONDS), per_day, paused)
+        return _Stored(begun, by, t.resolved_since(now() // _DAY_SECONDS * _DAY_SECONDS), per_day, paused)
     except StorageError:
         return None
 
@@ -288,7 +280,6 @@ _MATRIX_PART = (
     ),
 )
 ROUTES = (
-    Route("GET", "/v1/overviews", "read", cards, Cards),
     Route("GET", _TOURNAMENT + "/overview", "read", overview, Overview, problems=UNKNOWN),
     Route("GET", _TOURNAMENT + "/standings", "read", standings, Standings, problems=UNKNOWN),
     Route("GET", _TOURNAMENT + "/matrix", "read", matrix, PreferenceGrid, problems=UNKNOWN, parameters=_MATRIX_PART),

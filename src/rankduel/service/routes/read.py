@@ -7,7 +7,9 @@ from typing import Any, TypeVar
 
 from rankduel.dashboard import enough_at_elimination
 from rankduel.errors import StorageError
-from rankduel.live import Counts, DuelRow, Event, LocalTournament, standings
+from rankduel.live import Counts, DuelRow, Event, Guardrail, LocalTournament, standings
+from rankduel.live.defaults import DEFAULT_ROLLOUT_SHARE, DEFAULTS
+from rankduel.live.rules.validation import MAX_NAME_CHARACTERS
 from rankduel.live.settings import Settings
 from rankduel.service.http import response_schemas as out
 from rankduel.service.http.parameters import Parameter
@@ -32,9 +34,12 @@ T = TypeVar("T")
 
 
 async def list_tournaments(request: Request) -> Response:
-    """All tournaments in alphabetical order."""
+    """All tournaments in alphabetical order, without archived ones unless you ask for them."""
     service, limit, after = request.service, request.query["limit"], request.query.get("after", "")
     names = [name for name in await service.tournament_names() if name > after]
+    if request.query.get("archived") != "true":
+        archived = {t.name for t in await service.open_among(names) if t.status == "archived"}
+        names = [name for name in names if name not in archived]
     opened = await service.open_among(names[:limit])
     broken = broken_among(service, names[:limit])
     next = names[limit - 1] if len(names) > limit else None
@@ -51,6 +56,11 @@ def broken_among(service: Service, names: Iterable[str]) -> list[out.Broken]:
     """Return the tournaments with these names that cannot be opened, with the reasons."""
     broken = service.open_tournaments.broken
     return [out.Broken(name, broken[name]) for name in names if name in broken]
+
+
+async def defaults(request: Request) -> out.Defaults:
+    """The defaults of a new tournament."""
+    return _DEFAULTS
 
 
 @reads_tournament
@@ -97,10 +107,12 @@ def decision(t: LocalTournament, query: dict[str, Any]) -> out.Decision:
 
 @reads_tournament
 def duels(t: LocalTournament, query: dict[str, Any]) -> out.DuelPage:
-    """All duels, newest first."""
-    limit = query["limit"]
+    """All duels, newest first, or the duel of one query."""
+    limit, names = query["limit"], t.rankers
+    if "query_id" in query:
+        row = t.duel_of_query(query["query_id"])
+        return out.DuelPage(duels=[] if row is None else [out.StoredDuel(**duel_fields(row, names))], next=None)
     rows = t.duels(limit=limit + 1, before=query.get("after"))
-    names = t.rankers
     shown = [out.StoredDuel(**duel_fields(row, names)) for row in rows[:limit]]
     return out.DuelPage(duels=shown, next=shown[-1].duel if len(rows) > limit else None)
 
@@ -182,7 +194,14 @@ def _counts(t: LocalTournament) -> Counts:
 
 def tournament_out(t: LocalTournament) -> out.Tournament:
     """Return a tournament with its settings as a response."""
-    return out.Tournament(**_summary_fields(t), settings=public_settings(t.settings))
+    rollout = None if t.rollout is None else out.Rollout(*t.rollout)
+    return out.Tournament(
+        **_summary_fields(t),
+        rollout=rollout,
+        users_see=t.users_see,
+        effects=t.effects(),
+        settings=public_settings(t.settings),
+    )
 
 
 def public_settings(settings: Settings) -> dict[str, Any]:
@@ -194,12 +213,21 @@ def _public_fields(fields: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if name not in _SECRET_FIELDS}
 
 
+_RAIL = Guardrail("error", bound=0.02)  # with the default window and minimum
+_DEFAULTS = out.Defaults(
+    **DEFAULTS,
+    guardrail_window=_RAIL.window,
+    guardrail_minimum=_RAIL.minimum,
+    rollout_share=DEFAULT_ROLLOUT_SHARE,
+)
 _TOURNAMENT = "/v1/tournaments/{name}"
 _LIMIT = Parameter("limit", "Maximum number of rows.", default=100, minimum=1, maximum=1000)
 _NEXT = "The `next` of the previous page."
 _AFTER = Parameter("after", _NEXT, default=0, minimum=0, maximum=2**48)
 _AFTER_NAME = Parameter("after", _NEXT)
+_ARCHIVED = Parameter("archived", "`true`: with archived tournaments.", maximum=5, pattern="^(true|false)$")
 _AFTER_DUEL = Parameter("after", _NEXT, maximum=19, pattern="^[0-9]+-[0-9]+$")
+_QUERY_ID = Parameter("query_id", "Return only the duel of this query.", maximum=MAX_NAME_CHARACTERS)
 PAGINATION = (_LIMIT, _AFTER)
 UNKNOWN = ("unknown-tournament",)
 
@@ -209,14 +237,22 @@ def _read(path: str, handler: Callable[[Request], Awaitable[Response]], response
 
 
 ROUTES = (
-    Route("GET", "/v1/tournaments", "read", list_tournaments, out.TournamentPage, parameters=(_LIMIT, _AFTER_NAME)),
+    Route(
+        "GET",
+        "/v1/tournaments",
+        "read",
+        list_tournaments,
+        out.TournamentPage,
+        parameters=(_LIMIT, _AFTER_NAME, _ARCHIVED),
+    ),
+    Route("GET", "/v1/defaults", "read", defaults, out.Defaults),
     _read("", show_tournament, out.Tournament),
     _read("/rankers", rankers, out.RankerPage, *PAGINATION),
     _read("/leaderboard", leaderboard, out.LeaderboardPage, *PAGINATION),
     _read("/timeline", timeline, out.TimelinePage, *PAGINATION),
     _read("/preferences", preferences, out.PairPage, *PAGINATION),
     _read("/decision", decision, out.Decision),
-    _read("/duels", duels, out.DuelPage, _LIMIT, _AFTER_DUEL),
+    _read("/duels", duels, out.DuelPage, _LIMIT, _AFTER_DUEL, _QUERY_ID),
     _read("/health", health, out.Health),
     _read("/journal", journal, out.JournalPage, *PAGINATION),
 )

@@ -219,12 +219,12 @@ async def _observe(
 
 
 async def _tournaments(request: Request) -> list[LocalTournament]:
-    """Return the tournaments that events may belong to: the one in the query string, or all except stopped ones."""
+    """Return the tournaments that events may belong to: the one in the query string, or all open ones."""
     service = request.service
     if (name := request.query.get("tournament")) is not None:
         return [await service.tournament(name)]
     found = await service.open_among(await service.in_thread(service.open_tournaments.names))
-    running = [t for t in found if t.status != "stopped"]
+    running = [t for t in found if t.status not in ("stopped", "archived")]
     if not running:
         raise Problem("unknown-tournament", "there is no tournament that runs or is paused; create one")
     return running
