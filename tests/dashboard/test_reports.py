@@ -219,7 +219,7 @@ def test_sentences(tmp_path: Path) -> None:
         )
         assert (
             summary_sentence(view, None, 0, failing=True)
-            == f"The tournament has failed, and users see the champion. {headline}"
+            == f"The tournament has failed, and users see the baseline. {headline}"
         )
         baseline = replace(view, settings=replace(view.settings, baseline="ranker-1"))
         assert "users see the baseline" in summary_sentence(baseline, None, 0, failing=True)
