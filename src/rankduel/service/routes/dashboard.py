@@ -239,6 +239,20 @@ def overview_of(t: LocalTournament, forecasts: Forecasts | None) -> Overview:
     )
 
 
+_counted: WeakKeyDictionary[LocalTournament, tuple[float, ClientCounts]] = WeakKeyDictionary()
+
+
+def _clients(t: LocalTournament) -> ClientCounts:
+    """Return the numbers of clients. Counting takes seconds after a million duels, so it takes 5 % of the time."""
+    due, counts = _counted.get(t, (0.0, None))
+    pairs = rivals(t.view())
+    if counts is None or counts.of_pairs.keys() != pairs.keys() or monotonic() >= due:
+        begun = monotonic()
+        counts = t.count_clients(pairs)
+        _counted[t] = monotonic() + (monotonic() - begun) / _MAX_COUNTING_SHARE, counts
+    return counts
+
+
 class _Stored(NamedTuple):
     """The part of an overview that comes from the storage."""
 
