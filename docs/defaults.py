@@ -1,7 +1,8 @@
 """Check that a setting has the same default wherever it is stated.
 
 These places state defaults: signatures in Python, options of the command line and their help texts, the OpenAPI
-document, the settings file that `rankduel init` writes, the form of the dashboard, and tables in the documentation.
+document, the settings file that `rankduel init` writes, and tables in the documentation. (The form of the dashboard
+states none: it asks the service for them.)
 `docs/generate.py --check` fails if two of them differ, and names the setting and both values.
 """
 
@@ -10,7 +11,7 @@ import inspect
 import re
 import tomllib
 from argparse import Action, ArgumentParser
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,7 +31,6 @@ from rankduel.service.settings import ServiceSettings
 __all__ = ["DIFFERENT", "Stated", "conflicts", "stated_defaults"]
 
 DOCS = Path(__file__).resolve().parent
-FORM = Path(rd.__file__).parent / "dashboard" / "static" / "create.js"
 GROUPS = {  # the commands whose options are settings of something else, with options of another name
     "tournaments create": ("tournament", {}),
     "plan": ("plan", {"daily": "daily_duels"}),
@@ -74,7 +74,7 @@ def conflicts(stated: Iterable[Stated], different: Container[str] = DIFFERENT) -
 
 def stated_defaults() -> list[Stated]:
     """Collect all defaults that are stated anywhere."""
-    found = [*_python(), *_command_line(), *_http(), *_settings_file(), *_form(), *_tables()]
+    found = [*_python(), *_command_line(), *_http(), *_settings_file(), *_tables()]
     return [one._replace(value=_real(one)) for one in found]
 
 
@@ -192,7 +192,7 @@ def _value(text: str) -> object:
     return name if re.fullmatch(r"[\w./:()-]+", name) and name not in ("none", "never", "empty", "-") else None
 
 
-# HTTP, the settings file and the form
+# HTTP and the settings file
 
 
 def _http() -> Iterator[Stated]:
@@ -210,26 +210,6 @@ def _settings_file() -> Iterator[Stated]:
     text = "\n".join(re.sub(r"^# (?=\w+ = )", "", line) for line in lines)
     for name, value in tomllib.loads(text)["service"].items():
         yield Stated(f"service.{name}", value, "rankduel.toml")
-
-
-def _form() -> Iterator[Stated]:
-    """Read the defaults of the form for a new tournament from its source."""
-    read: Mapping[str, tuple[str, Callable[[str], object]]] = {
-        "bandit": ("bandit", str),
-        "confidence": ("delta", float),
-        "tolerance": ("tolerance", lambda text: float(text) if text else None),
-        "share": ("share", lambda percent: float(percent) / 100),
-        "interleaving": ("interleaving", str),
-    }
-    text = FORM.read_text()
-    fields = dict(re.findall(r'inputProps\("(\w+)", \{[^{}]*?\bvalue: "([^"]*)"', text))
-    fields |= dict(re.findall(r'(\w+) = state\.\w+ \?\? "([^"]*)"', text))
-    for name in read.keys() - fields:
-        yield Stated(f"form.{name}", "not found", f"docs/defaults.py, which reads {FORM.name}")
-        yield Stated(f"form.{name}", "a default", FORM.name)
-    for name in read.keys() & fields:
-        setting, parse = read[name]
-        yield Stated(f"tournament.{setting}", parse(fields[name]), f"the form of the dashboard ({FORM.name})")
 
 
 # Tables of the documentation

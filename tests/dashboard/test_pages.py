@@ -74,7 +74,8 @@ def test_a_tournament_from_its_creation_to_its_decision(  # noqa: PLR0915 - one 
     page.click("text=New tournament")
     page.fill("#name", "home search/1")
     page.fill("#rankers", "\n".join(names(40)))
-    page.fill("#baseline", "ranker-3")
+    page.select_option("#baseline", "ranker-3")
+    page.select_option("#delta", "0.05")
     page.click("text=Create tournament")
     operator.wait("Get started")
     assert page.url.endswith("/t/home%20search%2F1")
@@ -90,7 +91,7 @@ def test_a_tournament_from_its_creation_to_its_decision(  # noqa: PLR0915 - one 
         assert page.evaluate("window.marker") == "not loaded again"
 
         page.click("button:text-is('Pause')")
-        page.fill("dialog input", "too much traffic")
+        page.fill("#reason", "too much traffic")
         page.click("dialog button:has-text('Pause')")
         expect(page.locator("#bar .status")).to_have_text("Paused")
         assert client.get("/v1/tournaments/home%20search%2F1").body["status"] == "paused"
@@ -100,11 +101,11 @@ def test_a_tournament_from_its_creation_to_its_decision(  # noqa: PLR0915 - one 
         page.click("button:text-is('Start')")
         page.click("dialog button:has-text('Start')")
         expect(page.locator("#bar .status")).to_have_text("Running")
+        page.click("button:text-is('Settings')")
         page.fill("#share", "40")
-        page.click("text=Set share")
-        page.click("dialog button:has-text('Set share')")
+        page.click("dialog button:has-text('Change settings')")
         page.wait_for_selector("dialog", state="detached")
-        expect(page.locator("#share")).to_have_value("40")
+        operator.wait("40\u00a0% of users see pages that mix")
         assert client.get("/v1/tournaments/home%20search%2F1").body["settings"]["share"] == 0.4
         client.send("PATCH", "/v1/tournaments/home%20search%2F1", {"share": 1})
 
@@ -118,7 +119,7 @@ def test_a_tournament_from_its_creation_to_its_decision(  # noqa: PLR0915 - one 
         operator.wait("Undecided")
         while play(client, "home%20search%2F1", "ranker-5"):
             pass
-    expect(page.locator(".verdict")).to_have_text("ranker-5")
+    expect(page.locator(".verdict")).to_have_text("ranker-5", timeout=15_000)
     with page.expect_download() as download:
         page.click("text=Markdown")
     text = Path(download.value.path()).read_text()
@@ -347,7 +348,7 @@ def test_a_disk_that_is_full_until_it_is_not(browser: Browser, tmp_path: Path) -
         no_room = (1, resource.RLIM_INFINITY)
         room = resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, no_room)
         assert not play(client, "t", "ranker-1", 10)
-        visitor.wait("The tournament has failed, and users see the champion")
+        visitor.wait("The tournament has failed, and users see the baseline")
         expect(visitor.page.locator("#bar .status")).to_have_text("Failing", timeout=20_000)
         visitor.page.click("nav >> text=Leaderboard")
         visitor.page.wait_for_selector("#rows th")

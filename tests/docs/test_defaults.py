@@ -117,14 +117,5 @@ def test_a_wrong_table_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     )
 
 
-def test_defaults_of_the_form_are_those_of_a_tournament(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    form = defaults.FORM.read_text()
-    assert form.count('inputProps("interleaving", { value: "team_draft" })') == 1
-    (tmp_path / "create.js").write_text(form.replace('{ value: "team_draft" }', '{ value: "balanced" }'))
-    monkeypatch.setattr(defaults, "FORM", tmp_path / "create.js")
-    (found,) = defaults.conflicts(stated())
-    assert found.endswith("but 'balanced' in the form of the dashboard (create.js)")
-
-
 def test_own_examples() -> None:
     assert doctest.testmod(defaults).failed == 0

@@ -29,6 +29,6 @@ def learnt(state: State) -> tuple[Any, ...]:
         for name, array in bandit._state().items()  # type: ignore[attr-defined]
         if name not in CHOICE.get(type(bandit).__name__, set())
     }
-    own = (state.settings, state.rankers, state.retired, state.paused, state.status, state.number, state.time)
+    own = (state.settings, state.rankers, sorted(state.retired), state.paused, state.status, state.number, state.time)
     life = (state.phase, state.rollout, state._keeps_decision)
     return (*own, *life, state.wins, state.ties, bandit.told, bandit.champion, bandit.decision(), arrays)

@@ -1,10 +1,12 @@
 """Read-only access: the reading methods of `LocalTournament`, and stored tournaments that another process runs."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from typing import Any
 
 from rankduel.errors import UnknownTournament
 from rankduel.live import standings
+from rankduel.live.client_counts import ClientCounts, count_clients
 from rankduel.live.results import Counts, Departure, LiveDecision, Meeting, Standing
 from rankduel.live.rules.duels import DuelRow, numbers_of
 from rankduel.live.rules.events import Event
@@ -47,6 +49,14 @@ class ReadOnlyTournament:
         """Return what users will see after each action that is possible now: a sentence by name of the action."""
         return self._situation().effects
 
+    def after_roll_out(self, share: float, ranker: str | None = None) -> str:
+        """Return what users would see after a roll-out, of the winner unless you name a ranker."""
+        return self._situation().after_roll_out(Rollout(ranker or self.champion, share))
+
+    def after_changes(self, **changes: Any) -> str:
+        """Return what users would see after a change of share, baseline, dry run or `after_decision`."""
+        return self._situation().after_changes(**changes)
+
     @property
     def failing(self) -> Exception | None:
         """The failure of the storage or the bandit, while users see the baseline; None if both work."""
@@ -85,7 +95,7 @@ class ReadOnlyTournament:
         return standings.decision(self.view())
 
     def leaderboard(self) -> list[Standing]:
-        """Return all rankers: the champion, the others left by rate of wins, then the eliminated, latest first."""
+        """Return all rankers: the champion, the others left, the eliminated, the retired; each group by rating."""
         return standings.leaderboard(self.view())
 
     def timeline(self) -> list[Departure]:
@@ -108,6 +118,20 @@ class ReadOnlyTournament:
         """The number of the last event that was applied."""
         return self._state.number
 
+    @property
+    def last_event_time(self) -> float:
+        """The time of the last event: an outcome, or an action of an operator or a guardrail."""
+        return self._state.time
+
+    @property
+    def resolved(self) -> int:
+        """The number of outcomes that the bandit has learnt."""
+        return self._state.bandit.told
+
+    def duel_of_query(self, query_id: str) -> DuelRow | None:
+        """Return the duel of a query, or None if it has none."""
+        return self.storage.duels_of(self.name, [query_id]).get(query_id)
+
     def duels(self, limit: int = 100, before: str | None = None) -> list[DuelRow]:
         """Return the latest duels, or the latest before the duel with the id `before`; newest first."""
         numbers = None if before is None else numbers_of(before)
@@ -126,6 +150,14 @@ class ReadOnlyTournament:
     def resolved_since(self, time: float) -> int:
         """Return the number of duels resolved since a time."""
         return self.storage.resolved_since(self.name, time)
+
+    def event_time(self, number: int) -> float | None:
+        """Return the time of an event of the journal; None if it does not exist."""
+        return self.storage.event_time(self.name, number)
+
+    def count_clients(self, pairs: Collection[tuple[int, int]] = ()) -> ClientCounts:
+        """Return the numbers of distinct clients, in all and for pairs of rankers. This reads all duels."""
+        return count_clients(self.storage, self.name, pairs)
 
 
 class StoredTournament(ReadOnlyTournament):

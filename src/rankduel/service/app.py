@@ -17,14 +17,17 @@ from rankduel.service.http.responses import send_response
 from rankduel.service.http.routing import Route
 from rankduel.service.problems import Problem
 from rankduel.service.proxies import TrustedProxies
-from rankduel.service.routes import admin, browser, dashboard, health, read, traffic
+from rankduel.service.routes import admin, algorithms, browser, dashboard, health, overviews, preview, read, traffic
 from rankduel.service.service import Service
 from rankduel.service.settings import ServiceSettings
 
 __all__ = ["ROUTES", "make_app"]
 
 # The documented API. Routes that only browsers use, such as pages, are not part of it.
-ROUTES: tuple[Route, ...] = (*traffic.ROUTES, *admin.ROUTES, *read.ROUTES, *dashboard.ROUTES, *health.ROUTES)
+ROUTES: tuple[Route, ...] = (
+    *(*traffic.ROUTES, *admin.ROUTES, *preview.ROUTES, *read.ROUTES),
+    *(*overviews.ROUTES, *dashboard.ROUTES, *algorithms.ROUTES, *health.ROUTES),
+)
 
 
 def make_app(storage: str, settings: ServiceSettings | None = None, *, create: bool = False) -> Gateway:

@@ -22,6 +22,7 @@ from rankduel.live.runtime.state import State
 from rankduel.live.runtime.tickets import Tickets
 from rankduel.live.storage.contract import Batch, Committed, CounterDelta, Entry, ExpireDue, Tell
 from rankduel.live.storage.schema import SCHEMA
+from rankduel.live.storage.shared_statements import DUEL_OF_QUERY
 from rankduel.live.storage.sqlite import SqliteStorage
 from rankduel.live.storage.writer import Writer
 
@@ -433,3 +434,16 @@ def test_the_longest_ticket_can_be_read() -> None:
     query = "\U0001f600" * 200
     row = DuelRow(2**53, 2**53, query, "f" * 16, 10**6, 10**6, 1e-300, 1 / 3, issued=1e9 / 3, expires=2e9 / 3)
     assert Tickets("t", b"secret").read(Tickets("t", b"secret").of(row)) == row
+
+
+def test_the_duel_of_a_query_is_found_by_an_index(tmp_path: Path) -> None:
+    with create(f"sqlite:///{tmp_path}/duels.db") as t:
+        duel = t.ask("q-1")
+        t.tell(duel, FIRST)
+        found = t.duel_of_query("q-1")
+        assert found is not None
+        assert found.id == duel.id
+        assert t.duel_of_query("q-2") is None
+    with contextlib.closing(sqlite3.connect(tmp_path / "duels.db")) as file:
+        plan = file.execute(f"EXPLAIN QUERY PLAN {DUEL_OF_QUERY}", {"1": 1, "2": "q-1"}).fetchall()
+        assert "duels_by_query (tournament=? AND query=?)" in str(plan)

@@ -33,7 +33,7 @@ const clock = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
 const bar = document.getElementById("bar");
 const banner = document.getElementById("banner");
 const main = document.getElementById("main");
-let here = null; // the current page: { module, title, tab, name, item, state, data, ... }
+let here = null; // the current page: { module, title, tab, name, item, query, state, data, ... }
 let timer = null;
 let lastRefresh = 0;
 let updated = null; // when the data of a page was last loaded
@@ -66,6 +66,7 @@ async function show() {
   if (here && !samePage) here.module.leave?.(here.state);
   here = found && {
     ...found,
+    query: new URLSearchParams(location.search),
     state: samePage ? before.state : {},
     data: samePage ? before.data : null,
     go,
@@ -146,7 +147,7 @@ function failed(error, route) {
     // The cookie has expired, or its key was revoked.
     const why = session.name === null ? error.type : "session-over";
     forget();
-    return go(`/sign-in?then=${encodeURIComponent(location.pathname)}&why=${why}`, true);
+    return go(`/sign-in?then=${encodeURIComponent(location.pathname + location.search)}&why=${why}`, true);
   }
   if (error.type === "broken-tournament")
     return showMessage(`“${route.name}” cannot be opened`, error.message);
@@ -226,7 +227,7 @@ const tabs = (route) =>
   h(
     "nav",
     { class: "tabs", "aria-label": "Pages of this tournament" },
-    TABS.map(([word, title]) =>
+    TABS.filter(([word]) => word !== "batches" || route.data?.overview?.batched).map(([word, title]) =>
       h(
         "a",
         { href: at(route.name, word && `/${word}`), "aria-current": word === route.tab ? "page" : null },
@@ -284,7 +285,11 @@ async function start() {
     await whoAmI();
   } catch (error) {
     if (error.status === 401 && location.pathname !== "/sign-in") {
-      history.replaceState(null, "", `/sign-in?then=${encodeURIComponent(location.pathname)}`);
+      history.replaceState(
+        null,
+        "",
+        `/sign-in?then=${encodeURIComponent(location.pathname + location.search)}`,
+      );
     } else if (error.status !== 401) {
       drawHeader();
       failed(error, {});

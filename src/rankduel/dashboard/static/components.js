@@ -1,17 +1,31 @@
 // Parts that several pages share.
 
 import { h } from "./dom.js";
-import { count, evidencePercent, percent } from "./format.js";
+import { count, evidencePercent, percent, prose } from "./format.js";
 
 const NONE = "–";
-const STATUS = {
+export const STATUS = {
+  draft: "Draft",
   running: "Running",
   paused: "Paused",
-  stopped: "Stopped",
   decided: "Decided",
+  rolled_out: "Rolled out",
+  stopped: "Stopped",
+  archived: "Archived",
   failing: "Failing",
 };
+export const STATUS_HELP = {
+  draft: "Not started: no duels are issued.",
+  running: "Duels are issued. No decision is reached yet.",
+  paused: "No duels are issued until an operator starts it again.",
+  decided:
+    "A decision is reached. For users outside of the traffic share, nothing changes until an operator rolls it out.",
+  rolled_out: "An operator has rolled out a ranker. Guardrails stay on.",
+  stopped: "Ended for good. Its results stay available.",
+  archived: "Ended for good, and hidden in the list of tournaments. Its results stay available.",
+};
 const SHAPES = {
+  draft: [h0("circle", { cx: 6, cy: 6, r: 4, fill: "none", stroke: "currentColor", "stroke-width": 1.5 })],
   running: [h0("circle", { cx: 6, cy: 6, r: 4 })],
   paused: [
     h0("rect", { x: 2.5, y: 2, width: 2.5, height: 8 }),
@@ -21,11 +35,16 @@ const SHAPES = {
   decided: [
     h0("path", { d: "M2 6.5 4.8 9.5 10 2.8", fill: "none", stroke: "currentColor", "stroke-width": 2 }),
   ],
+  rolled_out: [h0("path", { d: "M6 1 11 6.5H8V11H4V6.5H1z" })],
+  archived: [h0("path", { d: "M1 2h10v3H1zM2 6h8v5H2z" })],
   failing: [h0("path", { d: "M1 4 4 1h4l3 3v4l-3 3H4L1 8z" })],
   good: [h0("circle", { cx: 6, cy: 6, r: 5 })],
   warning: [h0("path", { d: "M6 1 11.5 11h-11z" })],
   bad: [h0("path", { d: "M1 4 4 1h4l3 3v4l-3 3H4L1 8z" })],
 };
+
+// Whether the device has no pointer that hovers, so that its user taps.
+export const touch = () => matchMedia("(hover: none)").matches;
 
 function h0(tag, properties) {
   return () => h(tag, properties);
@@ -43,8 +62,7 @@ export const status = (word) => h("span", { class: `status ${word}` }, shape(wor
 const LIGHT = { good: "Healthy", warning: "Warning", bad: "Failing" };
 export const light = (state) => h("span", { class: `light ${state}` }, shape(state), LIGHT[state]);
 
-export const stateOf = (overview) =>
-  overview.light.state === "bad" ? "failing" : isDecided(overview) ? "decided" : overview.status;
+export const stateOf = (overview) => (overview.light.state === "bad" ? "failing" : overview.status);
 export const isDecided = (overview) => Boolean(overview.winner || overview.tied.length);
 
 export const figure = (name, value, more, title = null) =>
@@ -55,9 +73,38 @@ export const figure = (name, value, more, title = null) =>
     h("dd", null, h("b", null, value), more ? h("small", null, more) : null),
   );
 
-// A win rate with its interval, on a line from 0 to 1 with a mark at one half. Screen readers get text.
-export function interval(line) {
-  const x = (share) => 2 + 96 * share;
+// The axis of a column of intervals: the distance from one half to both ends. The given parts of the intervals and of
+// the shares fit. The others are cut.
+const HALF_WIDTHS = [0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4];
+export function axisOf(lines, intervals = 0.5, shares = 0.9) {
+  const atLeast = (part, sizes) => sizes.sort((a, b) => a - b)[Math.floor(part * (sizes.length - 1))] ?? 0.5;
+  const interval = atLeast(
+    intervals,
+    lines.map((line) => Math.max(0.5 - line.low, line.high - 0.5)),
+  );
+  const share = atLeast(
+    shares,
+    lines.map((line) => Math.abs(line.win_share - 0.5)),
+  );
+  return HALF_WIDTHS.find((half) => half >= Math.max(interval, share)) ?? 0.5;
+}
+
+// The labels of an axis: its ends and its middle.
+export const axisLabels = (half) =>
+  h(
+    "span",
+    { class: "axis" },
+    [0.5 - half, 0.5, 0.5 + half].map((share) => h("span", null, percent(share))),
+  );
+
+// A share of wins with its interval, on an axis around one half. An arrow shows that an interval continues beyond the
+// axis. Screen readers get text.
+export function interval(line, half = 0.5) {
+  const x = (share) => Math.min(98, Math.max(2, 50 + (48 * (share - 0.5)) / half));
+  const beyond = [
+    line.low < 0.5 - half && h("path", { class: "beyond", d: "M6 3 2 8l4 5" }),
+    line.high > 0.5 + half && h("path", { class: "beyond", d: "M94 3 98 8l-4 5" }),
+  ];
   return [
     h("span", { class: "hide" }, `${percent(line.low, 1)} to ${percent(line.high, 1)}`),
     h(
@@ -66,17 +113,40 @@ export function interval(line) {
       h("line", { class: "track", x1: 2, x2: 98, y1: 8, y2: 8 }),
       h("line", { class: "half", x1: 50, x2: 50, y1: 2, y2: 14 }),
       h("line", { class: "range", x1: x(line.low), x2: x(line.high), y1: 8, y2: 8 }),
-      h("line", { class: "point", x1: x(line.rate), x2: x(line.rate), y1: 3, y2: 13 }),
+      beyond,
+      h("line", { class: "point", x1: x(line.win_share), x2: x(line.win_share), y1: 3, y2: 13 }),
     ),
   ];
 }
 
+// The progress towards the decision. It never shrinks, unless rankers are added.
+export const progressBar = ({ progress, rankers, rankers_left: remaining }) =>
+  progress === null
+    ? null
+    : h(
+        "div",
+        { class: "progress", title: PROGRESS_HELP },
+        h(
+          "div",
+          { class: "meter", role: "img", "aria-label": `Progress to the decision: ${evidencePercent(progress)}` },
+          h("span", { style: { width: `${100 * progress}%` } }),
+        ),
+        h(
+          "p",
+          { class: "quiet" },
+          `Progress ${evidencePercent(progress)}: ${count(rankers - remaining)} of ${count(rankers)} rankers are ` +
+            "eliminated.",
+        ),
+      );
+const PROGRESS_HELP =
+  "Each halving of the remaining rankers counts the same. Between eliminations, the number of duels moves it on.";
+
 export const EVIDENCE_HELP = "High is bad for the ranker. 100\u00a0% eliminates it.";
 
-// A bar for the evidence against a ranker. `enough` is the evidence that eliminates. Both are logarithms.
-export function evidence(line, enough) {
-  if (line.evidence === null || enough === null) return h("span", { class: "quiet" }, NONE);
-  const share = evidenceShare(line, enough);
+// A bar for the evidence against a ranker, a share of the evidence that eliminates.
+export function evidence(line) {
+  if (line.evidence === null) return h("span", { class: "quiet" }, NONE);
+  const share = line.evidence;
   return h(
     "span",
     {
@@ -93,10 +163,7 @@ export function evidence(line, enough) {
   );
 }
 
-const evidenceShare = (line, enough) =>
-  line.state === "out" ? 1 : Math.min(1, Math.max(0, line.evidence / enough));
-export const evidenceText = (line, enough) =>
-  line.evidence === null || enough === null ? NONE : evidencePercent(evidenceShare(line, enough));
+export const evidenceText = (line) => (line.evidence === null ? NONE : evidencePercent(line.evidence));
 
 // The effect on users, compared with one ranker that they could have seen all the time.
 export const EFFECT_HELP =
@@ -108,50 +175,16 @@ export function effectTexts(effect) {
   return [`${size} ${effect.per_page > 0 ? "better" : "worse"}`, `than ${effect.against}`];
 }
 
-const RANKER_STATES = { left: "remaining", out: "eliminated" }; // other states are shown by name
+const RANKER_STATES = { left: "remaining" }; // other states are shown by name
 export const rankerStateText = (state) => RANKER_STATES[state] ?? state;
 export const rankerState = (state) => h("span", { class: `ranker ${state}` }, rankerStateText(state));
 
 // The name of the ranker that users see without a duel.
 export const fallback = (settings) => (settings.baseline === null ? "the champion" : "the baseline");
 
-// Ask for a confirmation. Resolves to the reason, or to null if the user cancels.
-export function confirm(title, text, verb, danger = false) {
-  return new Promise((resolve) => {
-    const reason = h("input", { id: "reason", name: "reason", maxlength: 1000, autocomplete: "off" });
-    const dialog = h(
-      "dialog",
-      { "aria-labelledby": "dialog-title" },
-      h(
-        "form",
-        {
-          method: "dialog",
-          onsubmit: (event) => {
-            event.preventDefault();
-            dialog.close("yes");
-          },
-        },
-        h("h2", { id: "dialog-title" }, title),
-        h("p", null, text),
-        h("label", { for: "reason" }, "Reason for the audit log (optional)"),
-        reason,
-        h(
-          "div",
-          { class: "buttons" },
-          h("button", { type: "button", onclick: () => dialog.close("") }, "Cancel"),
-          h("button", { type: "submit", class: danger ? "danger" : "primary" }, verb),
-        ),
-      ),
-    );
-    dialog.onclose = () => {
-      resolve(dialog.returnValue === "yes" ? reason.value : null);
-      dialog.remove();
-    };
-    document.body.append(dialog);
-    dialog.showModal();
-    reason.focus();
-  });
-}
+// A text in which names are between backticks.
+export const quoted = (text) =>
+  text.split("`").map((part, index) => (index % 2 ? h("b", null, part) : prose(part)));
 
 export const notice = (text, kind = "bad") =>
   text ? h("p", { class: `notice ${kind}`, role: kind === "bad" ? "alert" : "status" }, text) : null;

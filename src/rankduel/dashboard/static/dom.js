@@ -1,5 +1,6 @@
-// Create elements with `h`. Update the page with `patch`, which changes only differences, so that focus,
-// selection and scroll position stay.
+// Create elements with `h`. Update the page with `patch`, which changes only differences, so that focus, selection and
+// scroll position stay. Texts that a user types stay, too. A select with a value, a checkbox and a radio button always
+// show the value that they were created with.
 
 // Tags of SVG elements. Any other tag is HTML: to use a new SVG tag, add it here.
 const SVG = new Set(["svg", "g", "path", "line", "rect", "circle", "text", "polyline", "title"]);
@@ -18,7 +19,10 @@ export function h(tag, properties, ...children) {
     else node.setAttribute(name, value === true ? "" : value);
   }
   add(node, children);
-  if (properties?.value !== undefined && tag === "select") node.value = properties.value;
+  if (properties?.value !== undefined && tag === "select") {
+    node.value = properties.value;
+    node.controlled = true;
+  }
   return node;
 }
 
@@ -85,6 +89,8 @@ function patchNode(old, made) {
   for (const [name, run] of Object.entries(made.handlers ?? {})) old[name] = run;
   old.handlers = made.handlers;
   if (!kept) patchChildren(old, made);
+  if (made.controlled && old.value !== made.value) old.value = made.value;
+  if (made.type === "checkbox" || made.type === "radio") old.checked = made.checked;
 }
 
 // A table. Each head is its name, its class and, if needed, a tooltip.

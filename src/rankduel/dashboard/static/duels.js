@@ -6,6 +6,7 @@ import { evidence, EVIDENCE_HELP, interval, rankerStateText } from "./components
 import { ago, count, date, percent, plural } from "./format.js";
 
 const LIMIT = 25;
+const DUEL_ID = /^[0-9]+-[0-9]+$/;
 const OPEN = ["issued", "shown"];
 const STATE = {
   issued: "in flight",
@@ -23,24 +24,70 @@ const NO_PAGE =
 const REMOVED =
   "The page was removed by retention, or because its client was erased. The outcome still counts.";
 
+const detail = (name, id) => getJson(at(name, `/duels/${encodeURIComponent(id)}`));
+
 export async function load(route) {
   const after = route.state.after ? `&after=${route.state.after}` : "";
+  const wanted = route.query.get("find")?.trim();
   const [overview, list, one] = await Promise.all([
     getJson(at(route.name, "/overview")),
     getJson(at(route.name, `/duels?limit=${LIMIT}${after}`)),
-    route.item ? getJson(at(route.name, `/duels/${encodeURIComponent(route.item)}`)) : null,
+    route.item ? detail(route.name, route.item) : wanted ? find(route.name, wanted) : null,
   ]);
-  return { overview, list, one };
+  return { overview, list, one, missed: wanted && !route.item && !one ? wanted : null };
 }
 
-export function view(route, { list, one }) {
+// Find a duel by its own id or by the id of its query. Null if there is none.
+async function find(name, text) {
+  if (DUEL_ID.test(text)) {
+    try {
+      return await detail(name, text);
+    } catch (error) {
+      if (error.type !== "unknown-duel") throw error;
+    }
+  }
+  const { duels } = await getJson(at(name, `/duels?${new URLSearchParams({ query_id: text })}`));
+  return duels.length ? detail(name, duels[0].duel) : null;
+}
+
+// A form to find a duel. The text is in the URL, so that you can send a link.
+const finder = (route, missed) =>
+  h(
+    "form",
+    {
+      class: "finder",
+      role: "search",
+      onsubmit: (event) => {
+        event.preventDefault();
+        const text = event.target.elements.find.value.trim();
+        const query = text ? `?${new URLSearchParams({ find: text })}` : "";
+        route.go(page(route.name, `/duels${query}`));
+      },
+    },
+    h("label", { for: "find" }, "Find a duel by query id or duel id"),
+    h("input", {
+      id: "find",
+      name: "find",
+      type: "search",
+      value: route.query.get("find") ?? "",
+      maxlength: 200,
+      autocomplete: "off",
+      spellcheck: "false",
+    }),
+    h("button", { type: "submit" }, "Find"),
+    h(
+      "p",
+      { class: missed ? "notice warning" : "hide", role: "status" },
+      missed
+        ? `No duel for “${missed}”. The query may have been served without a duel (outside the traffic share, ` +
+            "over a cap, or during a pause), or retention has removed its id."
+        : null,
+    ),
+  );
+
+export function view(route, { list, one, missed }) {
   if (!list.duels.length && !route.state.after)
-    return h(
-      "section",
-      null,
-      h("h1", null, "Duels"),
-      h("p", { class: "empty" }, "No duels yet."),
-    );
+    return h("section", null, h("h1", null, "Duels"), h("p", { class: "empty" }, "No duels yet."));
   const turn = (after) => {
     route.state.after = after;
     route.refresh(true);
@@ -49,6 +96,7 @@ export function view(route, { list, one }) {
     "section",
     { class: one ? "duels split" : "duels" },
     h("h1", null, "Duels"),
+    finder(route, missed),
     h(
       "div",
       { class: "columns" },
@@ -79,7 +127,7 @@ export function view(route, { list, one }) {
               list.duels.map((duel) =>
                 h(
                   "tr",
-                  { "data-key": duel.duel, class: duel.duel === route.item ? "chosen" : "" },
+                  { "data-key": duel.duel, class: duel.duel === one?.duel ? "chosen" : "" },
                   h(
                     "th",
                     { scope: "row" },
@@ -87,7 +135,7 @@ export function view(route, { list, one }) {
                       "a",
                       {
                         href: page(route.name, `/duels/${duel.duel}`),
-                        "aria-current": duel.duel === route.item ? "true" : null,
+                        "aria-current": duel.duel === one?.duel ? "true" : null,
                       },
                       duel.duel,
                     ),
@@ -129,6 +177,9 @@ export function view(route, { list, one }) {
 
 // Scroll to the inspector of a selected duel, if it is below the list.
 export function after(route, { one }, main) {
+  const text = main.querySelector("#find");
+  if (text && route.state.find !== location.search) text.value = route.query.get("find") ?? "";
+  route.state.find = location.search;
   if (!one || route.state.seen === one.duel) return;
   route.state.seen = one.duel;
   main.querySelector(".inspector").scrollIntoView({ block: "nearest" });
@@ -176,13 +227,7 @@ function inspector(duel) {
         .map(([name, value]) => h("div", null, h("dt", null, name), h("dd", null, value))),
     ),
     h("h3", null, "Result lists and page"),
-    duel.page
-      ? shown(duel, done)
-      : h(
-          "p",
-          { class: "quiet" },
-          duel.removed ? REMOVED : NO_PAGE,
-        ),
+    duel.page ? shown(duel, done) : h("p", { class: "quiet" }, duel.removed ? REMOVED : NO_PAGE),
     h("h3", null, "User actions"),
     did(duel),
     h("h3", null, "Why these two rankers met"),
@@ -211,11 +256,7 @@ function did(duel) {
     );
   }
   const told =
-    duel.clicks === null
-      ? null
-      : duel.clicks.length
-        ? `Clicked on ${duel.clicks.join(", ")}.`
-        : "No clicks.";
+    duel.clicks === null ? null : duel.clicks.length ? `Clicked on ${duel.clicks.join(", ")}.` : "No clicks.";
   return h("p", { class: told ? "" : "quiet" }, told ?? withoutActions(duel));
 }
 
@@ -233,7 +274,7 @@ function known({ known: then, ...duel }) {
     [
       ["Ranker", "name"],
       ["Position", "number"],
-      ["Win rate", "number"],
+      ["Decisive wins", "number"],
       ["95 % interval", "wide"],
       ["Evidence against", "bar", EVIDENCE_HELP],
       ["Head to head", "number"],
@@ -243,9 +284,9 @@ function known({ known: then, ...duel }) {
       then[`${side}_place`] <= then.rankers_left
         ? `${count(then[`${side}_place`])} of ${count(then.rankers_left)}`
         : rankerStateText(then[side].state),
-      percent(then[side].rate, 1),
+      percent(then[side].win_share, 1),
       interval(then[side]),
-      evidence(then[side], then.enough),
+      evidence(then[side]),
       `${count(side === "first" ? then.wins : then.losses)} of ${count(met)}`,
     ]),
     "then",

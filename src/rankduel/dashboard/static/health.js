@@ -8,7 +8,9 @@ import { count, date, percent, plural, share, span } from "./format.js";
 
 const SERVED = {
   paused: "paused",
+  draft: "draft",
   stopped: "stopped",
+  archived: "archived",
   decided: "decided",
   share: "outside the traffic share",
   daily_cap: "daily cap reached",
@@ -22,6 +24,9 @@ const KINDS = {
   paused: "paused",
   started: "started",
   stopped: "stopped",
+  rolled_out: "rolled out",
+  rolled_back: "rolled back",
+  archived: "archived",
   added: "added rankers",
   retired: "retired a ranker",
   ranker_paused: "paused a ranker",
@@ -214,6 +219,7 @@ export function view(route, { overview, health, checks, audit }) {
 }
 
 function detail({ kind, body }) {
+  if (kind === "rolled_out") return `: ${body.ranker}, to ${share(body.share)} of all traffic`;
   if (kind === "created") return `, ${plural(body.rankers, "ranker")}`;
   if (kind === "erased") return `: ${plural(body.duels, "duel")}`;
   if (kind === "added")

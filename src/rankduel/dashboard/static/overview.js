@@ -1,11 +1,12 @@
 // The state of a tournament, and its controls.
 
 import { asTable, h } from "./dom.js";
-import { at, call, getJson, mayChange, page } from "./api.js";
+import { at, getJson, mayChange, page } from "./api.js";
 import {
-  confirm,
   EFFECT_HELP,
   effectTexts,
+  axisLabels,
+  axisOf,
   evidence,
   EVIDENCE_HELP,
   fallback,
@@ -13,8 +14,12 @@ import {
   interval,
   isDecided,
   light,
-  notice,
+  progressBar,
+  quoted,
+  STATUS_HELP,
+  status,
 } from "./components.js";
+import { controls } from "./controls.js";
 import { stepChart, departed } from "./chart.js";
 import {
   about,
@@ -31,6 +36,11 @@ import {
 } from "./format.js";
 
 const SHOWN_RANKERS = 8;
+const AFTER_DECISION = {
+  winner: "the traffic share gets the winner",
+  baseline: "all users get the baseline",
+  compare: "the traffic share compares the winner with the baseline",
+};
 
 export async function load(route) {
   const [overview, standings, departures] = await Promise.all([
@@ -44,12 +54,26 @@ export async function load(route) {
 export function view(route, { overview, standings, departures }) {
   const begun = overview.resolved > 0;
   const best = standings.rankers.slice(0, SHOWN_RANKERS);
+  const axis = axisOf(best);
   return h(
     "div",
     { class: "overview" },
     h("h1", { class: "sentence", id: "sentence" }, prose(overview.sentence)),
     h("p", { class: "quiet meaning" }, prose(overview.meaning)),
-    notice(route.state.problem),
+    h(
+      "section",
+      { class: "now", "aria-label": "Status" },
+      status(overview.status),
+      h("p", null, STATUS_HELP[overview.status]),
+      h("p", null, h("b", null, "Now: "), quoted(overview.users_see)),
+      overview.rollout
+        ? h(
+            "p",
+            null,
+            `Rolled out: ${overview.rollout.ranker}, to ${share(overview.rollout.share)} of all users.`,
+          )
+        : null,
+    ),
     overview.light.state === "good"
       ? null
       : h(
@@ -62,6 +86,7 @@ export function view(route, { overview, standings, departures }) {
             overview.light.reasons.map((reason) => h("li", null, reason)),
           ),
         ),
+    begun ? progressBar(overview) : null,
     h(
       "dl",
       { class: "figures" },
@@ -75,7 +100,7 @@ export function view(route, { overview, standings, departures }) {
       figure("Effect on users so far", ...effect(overview), EFFECT_HELP),
       figure("Confidence", ...confidence(overview)),
     ),
-    mayChange() ? controls(route, overview) : null,
+    mayChange() ? controls(route, overview, standings.rankers) : null,
     begun ? null : beginning(route),
     begun &&
       h(
@@ -129,8 +154,8 @@ export function view(route, { overview, standings, departures }) {
                 null,
                 [
                   ["Ranker", ""],
-                  ["Win rate", "number"],
-                  [h("span", { class: "hide" }, "95 % interval"), "wide"],
+                  ["Decisive wins", "number"],
+                  [[h("span", { class: "hide" }, "95 % interval"), axisLabels(axis)], "wide"],
                   ["Evidence against", "bar", EVIDENCE_HELP],
                 ].map(([name, kind, title]) => h("th", { scope: "col", class: kind, title }, name)),
               ),
@@ -143,9 +168,9 @@ export function view(route, { overview, standings, departures }) {
                   "tr",
                   { class: line.state },
                   h("th", { scope: "row", class: "name", title: line.ranker }, line.ranker),
-                  h("td", { class: "number" }, percent(line.rate, 1)),
-                  h("td", { class: "wide" }, interval(line)),
-                  h("td", { class: "bar" }, evidence(line, standings.enough)),
+                  h("td", { class: "number" }, percent(line.win_share, 1)),
+                  h("td", { class: "wide" }, interval(line, axis)),
+                  h("td", { class: "bar" }, evidence(line)),
                 ),
               ),
             ),
@@ -225,12 +250,16 @@ function confidence(overview) {
   return ["not yet", `at least ${size} required`];
 }
 
+const created = ({ begun, begun_by }) =>
+  begun === null ? "–" : begun_by ? `${date(begun)} by ${begun_by}` : date(begun);
+
 function facts(overview) {
   const { settings } = overview;
   return [
-    ["Created", overview.begun === null ? "–" : date(overview.begun)],
+    ["Created", created(overview)],
     ["Algorithm", algorithm(settings.bandit)],
     ["Baseline", settings.baseline ?? "none (users see the champion)"],
+    ["After a decision", AFTER_DECISION[settings.after_decision]],
     ["Interleaving", settings.interleaving],
     ["Traffic share", share(settings.share)],
     ["Duels expire after", span(settings.expires_after)],
@@ -244,121 +273,4 @@ function facts(overview) {
     ["Dry run", settings.shadow ? `yes: users see ${fallback(settings)}` : "no"],
     ["Guardrails", settings.guardrails.length ? plural(settings.guardrails.length, "guardrail") : "none"],
   ];
-}
-
-function controls(route, overview) {
-  if (overview.status === "stopped") return null;
-  const now = String(Number((100 * overview.settings.share).toFixed(2)));
-  return h(
-    "section",
-    { class: "controls", "aria-label": "Controls" },
-    isDecided(overview)
-      ? h("p", { class: "quiet" }, `Decided: all users see the ${overview.winner ? "winner" : "champion"}.`)
-      : h(
-          "form",
-          { class: "share", onsubmit: (event) => setShare(event, route) },
-          h("label", { for: "share" }, "Traffic share"),
-          h(
-            "span",
-            { class: "unit" },
-            h("input", {
-              id: "share",
-              name: "share",
-              type: "number",
-              min: 0,
-              max: 100,
-              step: "any",
-              "data-key": now,
-              value: now,
-              inputmode: "decimal",
-              required: true,
-            }),
-            h("span", null, "%"),
-          ),
-          h("button", { type: "submit" }, "Set share"),
-        ),
-    h(
-      "div",
-      { class: "buttons" },
-      isDecided(overview)
-        ? null
-        : overview.status === "paused"
-          ? h(
-              "button",
-              {
-                "data-key": "start",
-                class: "primary",
-                onclick: () =>
-                  act(
-                    route,
-                    "start",
-                    "Start this tournament again?",
-                    "It issues duels again, to the same share of the traffic.",
-                    "Start",
-                  ),
-              },
-              "Start",
-            )
-          : h(
-              "button",
-              {
-                "data-key": "pause",
-                onclick: () =>
-                  act(
-                    route,
-                    "pause",
-                    "Pause this tournament?",
-                    `Users see ${fallback(overview.settings)} until you start it again. Duels in flight can ` +
-                      "still be resolved.",
-                    "Pause",
-                  ),
-              },
-              "Pause",
-            ),
-      h(
-        "button",
-        {
-          class: "danger",
-          onclick: () =>
-            act(
-              route,
-              "stop",
-              `Stop “${route.name}” for good?`,
-              "You cannot start it again. Its results stay available.",
-              "Stop for good",
-              true,
-            ),
-        },
-        "Stop",
-      ),
-    ),
-  );
-}
-
-async function act(route, verb, title, text, button, danger = false) {
-  const reason = await confirm(title, text, button, danger);
-  if (reason !== null) await change(route, () => call("POST", at(route.name, `:${verb}`), { reason }));
-}
-
-async function setShare(event, route) {
-  event.preventDefault();
-  const percentage = Number(event.target.elements.share.value);
-  const reason = await confirm(
-    `Set the traffic share to ${percentage}\u00a0%?`,
-    `Other users see ${fallback(route.data.overview.settings)}. A user who takes part at one share also takes ` +
-      "part at every larger share.",
-    "Set share",
-  );
-  if (reason !== null)
-    await change(route, () => call("PATCH", at(route.name), { share: percentage / 100, reason }));
-}
-
-async function change(route, run) {
-  route.state.problem = null;
-  try {
-    await run();
-  } catch (error) {
-    route.state.problem = `${error.title}. ${error.message}`;
-  }
-  await route.refresh(true);
 }

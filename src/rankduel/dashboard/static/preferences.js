@@ -2,6 +2,7 @@
 
 import { asTable, h } from "./dom.js";
 import { at, getJson } from "./api.js";
+import { touch } from "./components.js";
 import { count, percent, plural } from "./format.js";
 
 const MAX_ROWS = 240;
@@ -80,7 +81,9 @@ export function view(route, data) {
           { id: "heat-cell", class: "picked", "aria-live": "polite" },
           state.picked
             ? describe(state.picked, data)
-            : "Point at the heat map, or focus it and press the arrow keys.",
+            : touch()
+              ? "Tap the heat map to see a pair."
+              : "Point at the heat map, or focus it and press the arrow keys.",
         ),
         h(
           "div",

@@ -3,13 +3,16 @@
 import { asTable, h } from "./dom.js";
 import { at, changes, getJson } from "./api.js";
 import { departed, describe, reason, stepChart } from "./chart.js";
-import { EVIDENCE_HELP } from "./components.js";
+import { EVIDENCE_HELP, touch } from "./components.js";
 import { count } from "./format.js";
 
 const EVENTS = {
   paused: "paused",
   started: "started",
   stopped: "stopped",
+  rolled_out: "rolled out",
+  rolled_back: "rolled back",
+  archived: "archived",
   added: "rankers added",
   configured: "settings changed",
 };
@@ -64,14 +67,16 @@ export function view(route, { overview, departures, audit }) {
       h(
         "p",
         { class: "quiet" },
-        "Point at the chart, or focus it and press the arrow keys, to see an elimination.",
+        touch()
+          ? "Tap the chart to see an elimination."
+          : "Point at the chart, or focus it and press the arrow keys, to see an elimination.",
         overview.settings.bandit.startsWith("Merge")
           ? " Dotted lines mark stages: each time the number of rankers has halved, batches are merged."
           : " This algorithm has no stages: all remaining rankers may meet.",
       ),
     ),
     asTable(
-      "Eliminated rankers, latest first",
+      "Eliminated and retired rankers, latest first",
       [
         ["Ranker", ""],
         ["At duel", "number"],
@@ -85,7 +90,7 @@ export function view(route, { overview, departures, audit }) {
         .map((one) => [
           one.ranker,
           count(one.resolved),
-          one.by ?? "–",
+          one.state === "retired" ? "retired by an operator" : (one.by ?? "–"),
           reason(one),
           count(one.left),
         ]),
@@ -99,7 +104,13 @@ function stages(departures, overview) {
   const found = [];
   for (let stage = 1; overview.rankers / 2 ** stage >= 1; stage += 1) {
     const end = departures.find((one) => one.left <= overview.rankers / 2 ** stage);
-    if (end) found.push({ resolved: end.resolved, kind: "stage", label: `stage ${stage + 1}`, row: (stage - 1) % 3 });
+    if (end)
+      found.push({
+        resolved: end.resolved,
+        kind: "stage",
+        label: `stage ${stage + 1}`,
+        row: (stage - 1) % 3,
+      });
   }
   return found;
 }

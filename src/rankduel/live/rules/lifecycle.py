@@ -6,7 +6,7 @@ users see after a decision. Only an operator can roll a ranker out.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 __all__ = ["ACTIONS", "AFTER_DECISION", "STATUSES", "Rollout", "Situation", "status_of"]
 
@@ -123,6 +123,24 @@ class Situation:
     def effects(self) -> dict[str, str]:
         """What users will see after each action that is possible now, by action."""
         return {action: text for action, text in self._all_effects() if self.refusal(action) is None}
+
+    def after_roll_out(self, rollout: Rollout) -> str:
+        """Return what users will see after a roll-out.
+
+        >>> decided = Situation("running", baseline="ltr-2", share=0.05, decided="bm25-flat")
+        >>> decided.after_roll_out(Rollout("bm25-flat", 1.0))
+        'All users will see the winner `bm25-flat`.'
+        """
+        return replace(self, rollout=rollout)._after(self)
+
+    def after_changes(self, **changes: Any) -> str:
+        """Return what users will see after a change of settings, which are fields of this class.
+
+        >>> Situation("running", baseline="ltr-2", share=0.05).after_changes(share=0)
+        'All users will see the baseline `ltr-2`.'
+        """
+        moving = self.moving_baseline and "baseline" not in changes
+        return replace(self, moving_baseline=moving, **changes)._after(self)
 
     def _all_effects(self) -> Iterator[tuple[str, str]]:
         ended = replace(self, rollout=None)

@@ -150,6 +150,8 @@ def _in_query(parameter: Parameter) -> dict[str, Any]:
     schema: dict[str, Any] = {"type": "string", "maxLength": parameter.maximum}
     if parameter.pattern is not None:
         schema["pattern"] = parameter.pattern
+    if parameter.choices:
+        schema = {"type": "string", "enum": list(parameter.choices), "default": parameter.choices[0]}
     if parameter.default is not None:
         bounds = {"minimum": parameter.minimum, "maximum": parameter.maximum, "default": parameter.default}
         schema = {"type": "integer", **bounds}

@@ -16,7 +16,7 @@ _MAX_DIGITS = 15
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A query parameter: a string, or a whole number within limits."""
+    """A query parameter: a string, one of some words, or a whole number within limits."""
 
     name: str
     description: str
@@ -24,6 +24,7 @@ class Parameter:
     minimum: int = 0
     maximum: int = 500  # of a number, or the number of characters of a string
     pattern: str | None = None  # of a string
+    choices: tuple[str, ...] = ()  # of a word; the first is the default
 
 
 def parse_path(parameters: dict[str, str]) -> dict[str, str]:
@@ -48,8 +49,11 @@ def parse_query(parameters: Sequence[Parameter], query: bytes) -> dict[str, Any]
 
     >>> parse_query([Parameter("limit", "", default=100), Parameter("after", "")], b"after=q%201")
     {'limit': 100, 'after': 'q 1'}
+    >>> parse_query([Parameter("sort", "", choices=("name", "duels"))], b"")
+    {'sort': 'name'}
     """
     values: dict[str, Any] = {known.name: known.default for known in parameters if known.default is not None}
+    values |= {known.name: known.choices[0] for known in parameters if known.choices}
     if not query:
         return values
     by_name = {known.name: known for known in parameters}
@@ -69,6 +73,9 @@ def parse_query(parameters: Sequence[Parameter], query: bytes) -> dict[str, Any]
 
 
 def _value(known: Parameter, text: str) -> Any:
+    if known.choices and text not in known.choices:
+        detail = f"{known.name} must be one of {', '.join(known.choices)}, got {text[:200]!r}"
+        raise Problem("bad-value", detail, value=text[:200])
     if known.default is None:
         if len(text) > known.maximum:
             detail = f"{known.name} must have at most {known.maximum} characters, got {len(text)}"

@@ -24,6 +24,7 @@ from rankduel.service.http.schema_types import (
 __all__ = [
     "AddRankers",
     "Ask",
+    "Body",
     "ChangeSettings",
     "CreateTournament",
     "EraseClient",

@@ -1,8 +1,9 @@
-"""Dashboard routes: overviews, standings, preference matrix, batches, audit, checks and report."""
+"""Dashboard routes: overview, standings, preference matrix, batches, audit, checks and report."""
 
 from dataclasses import replace
-from itertools import starmap
+from time import monotonic
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 from msgspec import Raw, Struct
 
@@ -18,13 +19,16 @@ from rankduel.dashboard import (
     leaderboard,
     markdown,
     preference_grid,
+    progress,
     report,
     summary_sentence,
 )
+from rankduel.dashboard.comparisons import rivals
 from rankduel.dashboard.leaderboard import INTERVAL_CONFIDENCE
 from rankduel.dashboard.report import confidence_reached
 from rankduel.errors import StorageError
 from rankduel.live import Event, LocalTournament, View
+from rankduel.live.client_counts import ClientCounts
 from rankduel.live.runtime.clock import now
 from rankduel.live.standings import decision
 from rankduel.service.forecasts import Forecasts
@@ -40,11 +44,12 @@ from rankduel.service.http.routing import (
     reads_tournament_slowly,
 )
 from rankduel.service.routes.duel_detail import DuelDetail, show_duel
-from rankduel.service.routes.read import PAGINATION, UNKNOWN, broken_among, counts_out, event_out, public_settings
+from rankduel.service.routes.read import PAGINATION, UNKNOWN, counts_out, event_out, public_settings
 
-__all__ = ["ROUTES"]
+__all__ = ["ROUTES", "Overview", "overview_of"]
 
 _DAY_SECONDS = 86_400.0
+_MAX_COUNTING_SHARE = 0.05  # of the time is spent on counting clients
 _MIN_RATE_SECONDS = 60.0  # minimum time over which outcomes per day are measured
 
 
@@ -58,6 +63,9 @@ class Overview(Struct):
     status: str
     sentence: str
     meaning: str  # the assumptions on which the decision in the sentence holds
+    users_see: str  # what users see now, in one sentence
+    effects: dict[str, str]  # what users will see after each action that is possible now
+    rollout: out.Rollout | None
     champion: str
     winner: str | None
     tied: list[str]
@@ -69,27 +77,23 @@ class Overview(Struct):
     confidence: float | None  # None: the bandit gives no guarantee
     confidence_reached: bool
     ends: bool  # whether the bandit reaches a decision
+    progress: float | None  # towards the decision, from 0 to 1; None: the bandit makes no decision
+    batched: bool  # whether the bandit divides its rankers into batches
     light: HealthStatus
     duels: out.Counts
     forecast: Forecast | None
     effect: UserEffect | None  # on users so far
     settings: dict[str, Any]
     begun: float | None
+    begun_by: str  # the API key that created it, or nothing
+    active: float  # time of the last event: an outcome, or an action of an operator or a guardrail
     number: int  # of the last event
 
 
-class Cards(Struct):
-    """The overviews of all tournaments, and the tournaments that cannot be opened."""
-
-    tournaments: list[Overview]
-    broken: list[out.Broken]
-
-
 class Standings(Struct):
-    """The whole leaderboard. Evidence that reaches `enough`, a natural logarithm, eliminates a ranker."""
+    """The whole leaderboard."""
 
     rankers: list[LeaderboardRow]
-    enough: float | None
     level: float  # confidence level of the intervals
 
 
@@ -123,33 +127,20 @@ class Checks(Struct):
     guardrails: list[dict[str, Any]]  # each with `events`, the number of pages with its action so far
 
 
-async def cards(request: Request) -> Response:
-    """The overviews of all tournaments."""
-    service = request.service
-    try:
-        names = await service.tournament_names()
-    except StorageError:
-        names = sorted((*service.open_tournaments.tournaments, *service.open_tournaments.broken))
-    opened = [(t, service.forecasts.of(t)) for t in await service.open_among(names)]
-    broken = broken_among(service, names)
-    key = "overviews", *names
-    return json_response(await service.reads.answer(key, lambda: encode(Cards([*starmap(_overview, opened)], broken))))
-
-
 async def overview(request: Request) -> Response:
     """The state of a tournament: a summary sentence, and the numbers behind it."""
     service = request.service
     t = await service.tournament(request.path["name"])
     forecasts = service.forecasts.of(t)
-    return json_response(await service.reads.answer(("overview", t.name), lambda: encode(_overview(t, forecasts))))
+    return json_response(await service.reads.answer(("overview", t.name), lambda: encode(overview_of(t, forecasts))))
 
 
 @reads_tournament_cached
 def standings(t: LocalTournament, query: dict[str, Any]) -> Standings:
     """The whole leaderboard, with intervals, evidence and batches."""
-    view = t.view()
-    rankers: list[Any] = [Raw(encode(line)) for line in leaderboard(view)]  # one by one: other threads run in between
-    return Standings(rankers=rankers, enough=view.enough, level=INTERVAL_CONFIDENCE)
+    lines = leaderboard(t.view())
+    rankers: list[Any] = [Raw(encode(line)) for line in lines]  # one by one: other threads run in between
+    return Standings(rankers=rankers, level=INTERVAL_CONFIDENCE)
 
 
 @reads_tournament_cached
@@ -194,20 +185,21 @@ def checks(t: LocalTournament, query: dict[str, Any]) -> Checks:
 @reads_tournament_slowly
 def report_json(t: LocalTournament, query: dict[str, Any]) -> Report:
     """The decision report as JSON."""
-    return report(t)
+    return report(t, _clients(t))
 
 
 async def report_markdown(request: Request) -> Response:
     """The decision report as Markdown."""
     service = request.service
     t = await service.tournament(request.path["name"])
-    text = await service.replays.answer(("report_markdown", t.name), lambda: markdown(report(t)).encode())
+    text = await service.replays.answer(("report_markdown", t.name), lambda: markdown(report(t, _clients(t))).encode())
     name = "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in t.name)[:80]
     disposition = f'attachment; filename="{name}.md"'.encode()
     return Response(text, b"text/plain; charset=utf-8", headers=((b"content-disposition", disposition),))
 
 
-def _overview(t: LocalTournament, forecasts: Forecasts | None) -> Overview:
+def overview_of(t: LocalTournament, forecasts: Forecasts | None) -> Overview:
+    """Return the overview of a tournament. The caller gives the forecasts, which are made in the event loop."""
     view, health = t.view(), t.health()
     stored = _stored(t, view)
     if stored is None:
@@ -219,6 +211,9 @@ def _overview(t: LocalTournament, forecasts: Forecasts | None) -> Overview:
         status=view.status,
         sentence=summary_sentence(view, expected, stored.per_day or 0, failing=health.failure is not None),
         meaning=found.meaning,
+        users_see=t.users_see,
+        effects=t.effects(),
+        rollout=None if t.rollout is None else out.Rollout(*t.rollout),
         champion=found.champion,
         winner=found.winner,
         tied=list(found.tied),
@@ -230,20 +225,39 @@ def _overview(t: LocalTournament, forecasts: Forecasts | None) -> Overview:
         confidence=None if found.delta is None else 1 - found.delta,
         confidence_reached=confidence_reached(found),
         ends=view.ends,
+        progress=progress(view),
+        batched=view.batches is not None,
         light=health_status(view, health, stored.paused),
         duels=counts_out(health.counts),
         forecast=expected,
         effect=None if forecasts is None else forecasts.effect,
         settings=public_settings(view.settings),
         begun=stored.begun,
+        begun_by=stored.begun_by,
+        active=view.time,
         number=view.number,
     )
+
+
+_counted: WeakKeyDictionary[LocalTournament, tuple[float, ClientCounts]] = WeakKeyDictionary()
+
+
+def _clients(t: LocalTournament) -> ClientCounts:
+    """Return the numbers of clients. Counting takes seconds after a million duels, so it takes 5 % of the time."""
+    due, counts = _counted.get(t, (0.0, None))
+    pairs = rivals(t.view())
+    if counts is None or counts.of_pairs.keys() != pairs.keys() or monotonic() >= due:
+        begun = monotonic()
+        counts = t.count_clients(pairs)
+        _counted[t] = monotonic() + (monotonic() - begun) / _MAX_COUNTING_SHARE, counts
+    return counts
 
 
 class _Stored(NamedTuple):
     """The part of an overview that comes from the storage."""
 
     begun: float | None = None
+    begun_by: str = ""
     today: int | None = None
     per_day: float | None = None
     paused: Event | None = None  # the event that paused the tournament
@@ -252,12 +266,13 @@ class _Stored(NamedTuple):
 def _stored(t: LocalTournament, view: View) -> _Stored | None:
     """Read the stored part of an overview, or return None if the storage fails."""
     try:
-        begun = t.audit(1, before=2)[0].time  # the first event
+        created = t.audit(1, before=2)[0]  # the first event
+        begun, by = created.time, created.body.get("by", "")
         window = min(_DAY_SECONDS, max(_MIN_RATE_SECONDS, now() - begun))
         per_day = t.resolved_since(now() - window) * _DAY_SECONDS / window
         changes = t.audit() if view.status == "paused" else []
         paused = next((event for event in changes if event.kind == "paused"), None)
-        return _Stored(begun, t.resolved_since(now() // _DAY_SECONDS * _DAY_SECONDS), per_day, paused)
+        return _Stored(begun, by, t.resolved_since(now() // _DAY_SECONDS * _DAY_SECONDS), per_day, paused)
     except StorageError:
         return None
 
@@ -284,7 +299,6 @@ _MATRIX_PART = (
     ),
 )
 ROUTES = (
-    Route("GET", "/v1/overviews", "read", cards, Cards),
     Route("GET", _TOURNAMENT + "/overview", "read", overview, Overview, problems=UNKNOWN),
     Route("GET", _TOURNAMENT + "/standings", "read", standings, Standings, problems=UNKNOWN),
     Route("GET", _TOURNAMENT + "/matrix", "read", matrix, PreferenceGrid, problems=UNKNOWN, parameters=_MATRIX_PART),

@@ -58,7 +58,8 @@ async def show_duel(request: Request) -> Response:
     service, id = request.service, request.path["duel"]
     t = await service.tournament(request.path["name"])
     key = "duel", t.name, id
-    explained = await service.replays.answer(key, partial(_explained, t, id), version=lambda: "never changes")
+    # It never changes. The salt tells a tournament from a deleted one with the same name.
+    explained = await service.replays.answer(key, partial(_explained, t, id), version=lambda: t.settings.salt)
     return json_response(await service.reads.answer(key, partial(_detail, t, id, explained)))
 
 

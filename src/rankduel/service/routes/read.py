@@ -9,6 +9,7 @@ from rankduel.dashboard import enough_at_elimination
 from rankduel.errors import StorageError
 from rankduel.live import Counts, DuelRow, Event, Guardrail, LocalTournament, standings
 from rankduel.live.defaults import DEFAULT_ROLLOUT_SHARE, DEFAULTS
+from rankduel.live.rules.validation import MAX_NAME_CHARACTERS
 from rankduel.live.settings import Settings
 from rankduel.service.http import response_schemas as out
 from rankduel.service.http.parameters import Parameter
@@ -106,10 +107,12 @@ def decision(t: LocalTournament, query: dict[str, Any]) -> out.Decision:
 
 @reads_tournament
 def duels(t: LocalTournament, query: dict[str, Any]) -> out.DuelPage:
-    """All duels, newest first."""
-    limit = query["limit"]
+    """All duels, newest first, or the duel of one query."""
+    limit, names = query["limit"], t.rankers
+    if "query_id" in query:
+        row = t.duel_of_query(query["query_id"])
+        return out.DuelPage(duels=[] if row is None else [out.StoredDuel(**duel_fields(row, names))], next=None)
     rows = t.duels(limit=limit + 1, before=query.get("after"))
-    names = t.rankers
     shown = [out.StoredDuel(**duel_fields(row, names)) for row in rows[:limit]]
     return out.DuelPage(duels=shown, next=shown[-1].duel if len(rows) > limit else None)
 
@@ -224,6 +227,7 @@ _AFTER = Parameter("after", _NEXT, default=0, minimum=0, maximum=2**48)
 _AFTER_NAME = Parameter("after", _NEXT)
 _ARCHIVED = Parameter("archived", "`true`: with archived tournaments.", maximum=5, pattern="^(true|false)$")
 _AFTER_DUEL = Parameter("after", _NEXT, maximum=19, pattern="^[0-9]+-[0-9]+$")
+_QUERY_ID = Parameter("query_id", "Return only the duel of this query.", maximum=MAX_NAME_CHARACTERS)
 PAGINATION = (_LIMIT, _AFTER)
 UNKNOWN = ("unknown-tournament",)
 
@@ -248,7 +252,7 @@ ROUTES = (
     _read("/timeline", timeline, out.TimelinePage, *PAGINATION),
     _read("/preferences", preferences, out.PairPage, *PAGINATION),
     _read("/decision", decision, out.Decision),
-    _read("/duels", duels, out.DuelPage, _LIMIT, _AFTER_DUEL),
+    _read("/duels", duels, out.DuelPage, _LIMIT, _AFTER_DUEL, _QUERY_ID),
     _read("/health", health, out.Health),
     _read("/journal", journal, out.JournalPage, *PAGINATION),
 )
