@@ -16,7 +16,9 @@ from msgspec.json import encode
 
 from rankduel import Outcome
 from rankduel.dashboard.leaderboard import INTERVAL_CONFIDENCE, leaderboard
-from rankduel.live import LiveDuel, LocalTournament, Standing, View, settings, standings, view_at
+from rankduel.live import LiveDuel, LocalTournament, Standing, View, ratings, settings, standings, view_at
+from rankduel.live import view as view_module
+from rankduel.live.ratings import Ratings
 from rankduel.service.app import ROUTES, make_app
 from rankduel.service.auth.keys import LOOPBACK
 from rankduel.service.http.responses import Response
@@ -356,15 +358,15 @@ def test_an_answer_is_kept_until_the_journal_goes_on(url: str, name: str) -> Non
 
 
 def test_pages_of_the_leaderboard_are_sorted_once(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ten pages at the same number of the journal take one sort."""
+    """Ten pages at the same number of the journal take one fit of the ratings, by which they are sorted."""
     sorts = []
-    real = View.ordered_by
+    real = ratings.fit_ratings
 
-    def ordered_by(view: View, scores: Any) -> list[int]:
+    def fit_ratings(*given: Any) -> Ratings:
         sorts.append(1)
-        return real(view, scores)
+        return real(*given)
 
-    monkeypatch.setattr(View, "ordered_by", ordered_by)
+    monkeypatch.setattr(view_module, "fit_ratings", fit_ratings)
 
     async def test(service: Service) -> None:
         lines = [await called(service, "leaderboard", name="t", limit=1, after=after) for after in range(3)]
@@ -426,17 +428,15 @@ def plain_leaderboard(view: View) -> list[Standing]:
         ties[first] += count
         ties[second] += count if second != first else 0
     left = set(view.alive.tolist())
-    went = {gone.arm: place for place, gone in enumerate(view.decision.eliminated)}
 
     def line(arm: int) -> Standing:
-        out = "retired" if arm in view.retired else "out"
+        gone = "retired" if arm in view.retired else "eliminated"
         word = "paused" if arm in view.paused else "champion" if arm == view.champion else "left"
-        return Standing(view.names[arm], word if arm in left else out, wins[arm], losses[arm], ties[arm])
+        return Standing(view.names[arm], word if arm in left else gone, wins[arm], losses[arm], ties[arm])
 
     def order(arm: int) -> tuple[int, float]:
-        if arm in left:
-            return arm != view.champion, -board[arm].rate
-        return 3 if arm in view.retired else 2, -went.get(arm, 0)
+        group = int(arm != view.champion) if arm in left else 3 if arm in view.retired else 2
+        return group, -view.ratings.means[arm]
 
     board = [line(arm) for arm in range(len(view.names))]
     return [board[arm] for arm in sorted(range(len(board)), key=order)]
@@ -494,7 +494,7 @@ def test_standings_are_encoded_as_their_type_says(url: str) -> None:
     async def test(service: Service) -> None:
         t = await service.tournament("t")
         view = t.view()
-        whole = Standings(rankers=leaderboard(view), enough=view.enough, level=INTERVAL_CONFIDENCE)
+        whole = Standings(rankers=leaderboard(view), level=INTERVAL_CONFIDENCE)
         assert (await called(service, "standings", name="t")).body == encode(whole)
 
     served(url, test)

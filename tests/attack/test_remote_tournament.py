@@ -45,12 +45,12 @@ HEALTH = {
     },
     **{"signals_again": 0, "signals_dropped": 0, "maintenance": None},
     **{"orphans": 0, "late_signals": 0, "outcomes": {"first": 1}, "delays": {"10": 2}},
-    "failure": None,
+    **{"failure": None, "clock": None},
 }
 DECISION = {
     **{"winner": None, "tied": [], "champion": "ltr", "left": ["ltr", "neural"], "eliminated": []},
     **{"delta": 0.05, "tolerance": None, "tried": 2, "retired": 0, "resolved": 7, "p_best_exists": 1.0},
-    **{"copeland": [], "headline": "No decision yet.", "meaning": "None."},
+    **{"copeland": [], "stopped": False, "headline": "No decision yet.", "meaning": "None."},
 }
 KNOWN = {
     **{"duel": "1-1", "query_id": None, "first": "ltr", "second": "neural", "state": "issued", "outcome": None},
@@ -69,7 +69,7 @@ SOUND: dict[str, Any] = {  # by the end of the address
         "next": None,
     },
     "/timeline": {
-        "departures": [{"ranker": "ltr", "resolved": 9, "by": None, "evidence": 2.5, "left": 1}],
+        "departures": [{"ranker": "ltr", "resolved": 9, "by": None, "evidence": 2.5, "left": 1, "state": "eliminated"}],
         "next": None,
     },
     "/preferences": {"pairs": [MEETING], "next": None},

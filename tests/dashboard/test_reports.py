@@ -15,7 +15,6 @@ from rankduel.dashboard import (
     Forecast,
     duel_context,
     enough_at_elimination,
-    evidence_share,
     explain_duel,
     fair_sides,
     forecast,
@@ -23,15 +22,14 @@ from rankduel.dashboard import (
     leaderboard,
     markdown,
     preference_grid,
-    ratings,
     report,
     selection_rule,
     summary_sentence,
     user_effect,
 )
 from rankduel.dashboard.leaderboard import interval
-from rankduel.dashboard.ratings import Ratings
 from rankduel.live import DuelRow, Event, LocalTournament, view_at
+from rankduel.live.ratings import Ratings
 
 TRUE = np.linspace(1, 0, 12)
 
@@ -84,13 +82,13 @@ def test_a_ranker_goes_when_the_evidence_is_enough(tmp_path: Path, tolerance: fl
         (departure,) = t.timeline()
         assert enough_at_elimination(view, departure) == pytest.approx(before.enough)
         rows = {row.ranker: row for row in leaderboard(view)}
-        shares = {name: evidence_share(row, view.enough) for name, row in rows.items()}
+        shares = {name: row.evidence for name, row in rows.items()}
         assert shares.pop(departure.ranker) == 1
         assert view.enough is not None
         for name, share in shares.items():
             assert share == min(1, max(0, view.evidence[view.names.index(name)] / view.enough))
         if tolerance is not None:  # then the number of rankers left at that time is unknown
-            assert enough_at_elimination(replace(view, retired=frozenset({11})), departure) is None
+            assert enough_at_elimination(replace(view, retired={11: 1}), departure) is None
             assert enough_at_elimination(view, replace(departure, left=100)) is None
 
 
@@ -105,16 +103,16 @@ def test_the_audit_is_the_journal_without_outcomes(t: LocalTournament) -> None:
 
 def test_ratings_find_the_truth_and_the_effect_is_measured_against_the_baseline(t: LocalTournament) -> None:
     view = t.view()
-    rated = ratings(view)
+    rated = view.ratings
     assert np.abs((rated.means - rated.means.mean()) - (TRUE - TRUE.mean())).max() < 0.25
-    found = user_effect(view, rated)
+    found = user_effect(view)
     assert found is not None
     chance = 1 / (1 + np.exp(TRUE[6] - TRUE)) - 0.5  # of each to beat the baseline; all meet equally often
     assert found.against == "ranker-6"
     assert found.per_page == pytest.approx(chance.mean(), abs=0.02)
     assert found.pages == pytest.approx(found.per_page * view.resolved)
     unknown = replace(view, settings=replace(view.settings, baseline="none of them"))
-    assert user_effect(unknown, rated) is None
+    assert user_effect(unknown) is None
 
 
 def test_the_effect_is_positive_if_users_see_better_rankers(tmp_path: Path) -> None:
@@ -122,7 +120,7 @@ def test_the_effect_is_positive_if_users_see_better_rankers(tmp_path: Path) -> N
     for baseline, better in (("ranker-0", False), ("ranker-2", True)):
         with LocalTournament.create(baseline, rankers=names(3), storage=url, baseline=baseline, seed=1) as t:
             play(t, 500, [2.0, 1.0, 0.0])
-            found = user_effect(t.view(), ratings(t.view()))
+            found = user_effect(t.view())
             assert found is not None
             assert (found.per_page > 0) == better
             word = "better" if better else "worse"
@@ -185,7 +183,7 @@ def test_a_forecast_is_near_what_happens(tmp_path: Path) -> None:
         }
         real = rd.simulate(bandit, truth, horizon=10**7, seed=100 + seed).converged_at
         with LocalTournament.create("t", rankers=names(16), storage=f"sqlite:///{tmp_path}/{seed}.db") as t:
-            rated = ratings(replace(t.view(), wins=wins))
+            rated = replace(t.view(), wins=wins).ratings
         found = forecast(rd.CertifiedSparring, kept, rated, resolved=told)
         assert real
         assert found.duels is not None
@@ -226,7 +224,7 @@ def test_sentences(tmp_path: Path) -> None:
         baseline = replace(view, settings=replace(view.settings, baseline="ranker-1"))
         assert "users see the baseline" in summary_sentence(baseline, None, 0, failing=True)
         stopped = summary_sentence(replace(view, status="stopped"), None, 0)
-        assert stopped == f"Stopped without a decision: 3 of 3 rankers are left, and {lead} leads (1 duel)."
+        assert stopped == f"Stopped before a decision: 3 of 3 rankers are left, and {lead} leads (1 duel)."
 
         t.pause()
         assert summary_sentence(t.view(), None, 0) == f"Paused. {headline}"
@@ -253,7 +251,7 @@ def test_a_confidence_is_named_only_when_it_is_reached(tmp_path: Path) -> None:
         assert made.confidence_reached
         text = markdown(made).splitlines()
         assert text[2] == made.headline.replace("_", "\\_")
-        assert text[4].startswith("The confidence holds whenever you look, provided that")
+        assert any(line.startswith("- The confidence holds whenever you look, provided that") for line in text)
         assert "| Confidence | at least 95 % |" in text
         assert "| Winner | `ranker-0` |" in text
         doubtful = markdown(replace(made, confidence_reached=False))
@@ -366,5 +364,5 @@ def test_a_report_is_markdown_whatever_the_names_are(tmp_path: Path) -> None:
     assert text.startswith("# \\*t\\* \\| \\[x\\](y)\n")
     rows = [line for line in text.splitlines() if line.startswith("| `")]
     assert len(rows) == 3
-    assert all(row.replace("\\|", "").count("|") == 7 for row in rows)
+    assert all(row.replace("\\|", "").count("|") == 9 for row in rows)
     assert made.duels == 500

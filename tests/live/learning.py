@@ -29,5 +29,5 @@ def learnt(state: State) -> tuple[Any, ...]:
         for name, array in bandit._state().items()  # type: ignore[attr-defined]
         if name not in CHOICE.get(type(bandit).__name__, set())
     }
-    own = (state.settings, state.rankers, state.retired, state.paused, state.status, state.number, state.time)
+    own = (state.settings, state.rankers, sorted(state.retired), state.paused, state.status, state.number, state.time)
     return (*own, state.wins, state.ties, bandit.told, bandit.champion, bandit.decision(), arrays)

@@ -436,6 +436,35 @@ def test_read(t: Tournament) -> None:
     assert t.timeline() == []
 
 
+def test_a_tournament_that_is_stopped_before_a_decision(place: Place) -> None:
+    with place.create(rankers=RANKERS) as t:
+        t.tell(t.ask(), FIRST)
+        assert not t.decision().stopped
+        t.stop()
+        decided, n = t.decision(), len(RANKERS)
+        assert decided.stopped
+        assert (
+            decided.headline
+            == f"Stopped before a decision: {n} of {n} rankers are left, and {t.champion} leads (1 duel)."
+        )
+        assert decided.meaning.startswith(
+            "No confidence is claimed: a decision would have had at least 99 % confidence"
+        )
+
+
+def test_the_timeline_has_retired_rankers(place: Place) -> None:
+    with place.create(rankers=["bm25", "ltr", "neural"], delta=0.2) as t:
+        t.tell_many([(duel, TIE) for duel in t.ask_many([(None, None)] * 7)])
+        t.retire("neural")
+        for _ in range(30):
+            duels = t.ask_many([(None, None)] * 20)
+            t.tell_many([(duel, FIRST if duel.first == "ltr" else SECOND) for duel in duels if duel.id is not None])
+        gone = [(one.ranker, one.state, one.by, one.left) for one in t.timeline()]
+        assert gone == [("neural", "retired", None, 2), ("bm25", "eliminated", "ltr", 1)]
+        assert t.timeline()[0].resolved == 7
+        assert [line.state for line in t.leaderboard()] == ["champion", "eliminated", "retired"]
+
+
 def test_a_winner(place: Place) -> None:
     with place.create(rankers=["bm25", "ltr"], delta=0.2) as t:
         for _ in range(30):

@@ -30,6 +30,7 @@ class DecisionFacts:
     p_best_exists: float  # p-value for "one ranker is at least as good as all others"
     copeland: Sequence[str] = ()  # win most pairs: an estimate, for the case that no best ranker exists
     noun: str = "ranker"
+    stopped: bool = False  # for good: no more duels are played
 
     @property
     def decided(self) -> bool:
@@ -49,6 +50,8 @@ def headline(facts: DecisionFacts) -> str:
     'ltr is the best of 5 rankers, with at least 99 % confidence (1,300 duels).'
     >>> headline(DecisionFacts(3, 5, 0, 1300, "ltr", None, (), 0.01, None, 1.0))
     'No decision yet: 3 of 5 rankers are left, and ltr leads (1,300 duels).'
+    >>> headline(DecisionFacts(3, 5, 0, 1300, "ltr", None, (), 0.01, None, 1.0, stopped=True))
+    'Stopped before a decision: 3 of 5 rankers are left, and ltr leads (1,300 duels).'
     """
     of, duels = _count(facts.tried - facts.retired, facts.noun), f"({_count(facts.resolved, 'duel')})"
     if facts.retired:
@@ -57,7 +60,8 @@ def headline(facts: DecisionFacts) -> str:
     if not facts.decided:
         leads = f", and {_named([facts.leader], facts)} leads" if facts.resolved else ""
         are = "is" if facts.left == 1 else "are"
-        return f"{doubt or 'No decision yet: '}{facts.left:,} of {of} {are} left{leads} {duels}."
+        undecided = "Stopped before a decision: " if facts.stopped else "No decision yet: "
+        return f"{doubt or undecided}{facts.left:,} of {of} {are} left{leads} {duels}."
     names = _named([facts.winner] if facts.winner is not None else facts.tied, facts)
     if facts.noun == "arm":
         names = names.capitalize()
@@ -89,6 +93,9 @@ def meaning(facts: DecisionFacts) -> str:
         advice = f"Use a certified bandit, such as CertifiedSparring, to find the best {facts.noun} with a confidence."
         return advice if facts.decided else f"This bandit gives no guarantee. {advice}"
     provided = f"provided that {one} is at least as good as {others}, {_ASSUMPTIONS}."
+    if not facts.decided and facts.stopped:
+        would = f"a decision would have had at least {confidence_percent(facts.delta)} confidence"
+        return f"No confidence is claimed: {would}, {provided}"
     if not facts.decided:
         return f"The decision will have at least {confidence_percent(facts.delta)} confidence, {provided}"
     text = f"The confidence holds whenever you look, {provided}"

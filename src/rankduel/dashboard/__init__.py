@@ -2,14 +2,16 @@
 
 from rankduel.dashboard.assets import CONTENT_SECURITY_POLICY, FILES, File
 from rankduel.dashboard.duel_explanation import DuelContext, duel_context, explain_duel, selection_rule
-from rankduel.dashboard.evidence import enough_at_elimination, evidence_share
+from rankduel.dashboard.evidence import enough_at_elimination
 from rankduel.dashboard.forecast import Forecast, forecast
 from rankduel.dashboard.health_status import HealthStatus, fair_sides, health_status
 from rankduel.dashboard.leaderboard import LeaderboardRow, leaderboard
 from rankduel.dashboard.preference_grid import PreferenceGrid, preference_grid
-from rankduel.dashboard.ratings import UserEffect, ratings, user_effect
-from rankduel.dashboard.report import Report, markdown, report
+from rankduel.dashboard.progress import progress
+from rankduel.dashboard.report import Report, report
+from rankduel.dashboard.report_markdown import markdown
 from rankduel.dashboard.summary import summary_sentence
+from rankduel.dashboard.user_effect import UserEffect, user_effect
 
 __all__ = [
     "FILES",
@@ -23,15 +25,14 @@ __all__ = [
     "Report",
     "UserEffect",
     "enough_at_elimination",
-    "evidence_share",
     "fair_sides",
     "forecast",
     "preference_grid",
+    "progress",
     "duel_context",
     "health_status",
     "leaderboard",
     "markdown",
-    "ratings",
     "report",
     "selection_rule",
     "summary_sentence",

@@ -10,7 +10,7 @@ __all__ = ["DuelContext", "duel_context", "selection_rule", "explain_duel"]
 
 @dataclass(frozen=True, slots=True)
 class DuelContext:
-    """Records of the two rankers of a duel when it was issued. `enough` is a natural logarithm."""
+    """Records of the two rankers of a duel when it was issued."""
 
     resolved: int  # duels at that time
     rankers_left: int
@@ -21,7 +21,6 @@ class DuelContext:
     wins: int  # of the first over the second
     losses: int
     ties: int
-    enough: float | None  # evidence that eliminates a ranker
 
 
 def duel_context(view: View, duel: DuelRow) -> DuelContext:
@@ -32,7 +31,7 @@ def duel_context(view: View, duel: DuelRow) -> DuelContext:
     pair = duel.first, duel.second
     return DuelContext(
         view.resolved, len(view.alive), board[first], board[second], first + 1, second + 1,
-        view.wins.get(pair, 0), view.wins.get(pair[::-1], 0), view.ties.get((min(pair), max(pair)), 0), view.enough,
+        view.wins.get(pair, 0), view.wins.get(pair[::-1], 0), view.ties.get((min(pair), max(pair)), 0),
     )  # fmt: skip
 
 

@@ -2,24 +2,22 @@
 
 import math
 
-from rankduel.dashboard.leaderboard import LeaderboardRow
 from rankduel.live import Departure, View
 
 __all__ = ["enough_at_elimination", "evidence_share"]
 
 
-def evidence_share(row: LeaderboardRow, enough: float | None) -> float | None:
+def evidence_share(evidence: float | None, enough: float | None, *, eliminated: bool) -> float | None:
     """Return the evidence against a ranker, from 0 to 1 (eliminated). None if the elimination rule keeps no evidence.
 
     `enough` is the evidence that eliminates a ranker. Both are natural logarithms.
 
-    >>> row = LeaderboardRow("bm25", "left", 3, 9, 0, 0.25, 0.0, 0.6, 1.5, None)
-    >>> evidence_share(row, 3.0), evidence_share(row, None)
+    >>> evidence_share(1.5, 3.0, eliminated=False), evidence_share(1.5, None, eliminated=True)
     (0.5, None)
     """
-    if row.evidence is None or enough is None:
+    if evidence is None or enough is None:
         return None
-    return 1.0 if row.state == "out" else min(1.0, max(0.0, row.evidence / enough))
+    return 1.0 if eliminated else min(1.0, max(0.0, evidence / enough))
 
 
 def enough_at_elimination(view: View, gone: Departure) -> float | None:

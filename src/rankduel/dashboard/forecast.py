@@ -6,7 +6,7 @@ from time import thread_time
 import numpy as np
 
 from rankduel.bandits import Bandit
-from rankduel.dashboard.ratings import Ratings
+from rankduel.live.ratings import Ratings
 from rankduel.preferences import Utilities
 from rankduel.simulation import simulate
 

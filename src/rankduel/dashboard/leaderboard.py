@@ -1,39 +1,45 @@
-"""Leaderboard: for each ranker its record, the interval of its win rate, and the evidence against it."""
+"""Leaderboard: for each ranker its rating, its record, the interval of its wins, and the evidence against it."""
 
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
+from rankduel.dashboard.evidence import evidence_share
 from rankduel.live import View
 
 __all__ = ["INTERVAL_CONFIDENCE", "LeaderboardRow", "interval", "leaderboard"]
 
 INTERVAL_CONFIDENCE = 0.95  # of the intervals
-_PRIOR_DUELS = 20  # even duels added to each ranker for the order, so that one lucky duel puts no ranker on top
 _MIXTURE_VARIANCE = 25.0  # of a duel: 1/4. Intervals are tightest after about 800 duels
 
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardRow:
-    """A row of the leaderboard. `state` is champion, left, paused, out (eliminated) or retired.
+    """A row of the leaderboard. `state` is champion, left, paused, eliminated or retired.
 
-    The interval from `low` to `high` holds whenever you look. `evidence` is a natural logarithm. It is null if the
-    elimination rule keeps no evidence.
+    `rating` is the estimated probability to win a duel against an average ranker, with a tie as half a win. It takes
+    into account which opponents the ranker met, and orders the leaderboard. `win_share` is the share of its decisive
+    duels (no ties) that the ranker won. The interval of `win_share` from `low` to `high` holds whenever you look.
+    `evidence` is a share of the evidence that eliminates. It is null if the elimination rule keeps no evidence.
     """
 
     ranker: str
     state: str
+    rating: float
     wins: int
     losses: int
     ties: int
-    rate: float  # share of its duels that it won, ties counted half
+    win_share: float  # 1/2 without decisive duels
+    tie_share: float  # of all duels
     low: float
     high: float
-    evidence: float | None  # against it
+    evidence: float | None  # against it: from 0 to 1 (eliminated)
     batch: int | None  # counted from 1
 
 
 def interval(rate: float, duels: int) -> tuple[float, float]:
-    """Return bounds on the mean win probability over the duels played: a 95 % confidence sequence.
+    """Return bounds on the mean win probability over the decisive duels played: a 95 % confidence sequence.
 
     All bounds, after any number of duels, are right with probability at least 0.95, however the opponents were chosen.
     They are from Robbins' normal mixture for martingales with steps of length at most 1.
@@ -53,20 +59,21 @@ def interval(rate: float, duels: int) -> tuple[float, float]:
 
 
 def leaderboard(view: View) -> list[LeaderboardRow]:
-    """Return all rankers: the champion, the others left by win rate, then the eliminated, latest first."""
+    """Return all rankers: the champion, the others left, the eliminated, the retired; each group by rating."""
     batch_of = {arm: number for number, batch in enumerate(view.batches or (), 1) for arm in batch}
-    records, rates = view.records.tolist(), view.rates.tolist()
-    won, _, tied = view.records.T
-    duels = view.records.sum(1)
-    played = duels.tolist()
+    records, rated = view.records.tolist(), (1 / (1 + np.exp(-view.ratings.means))).tolist()
     evidence = [None] * len(records) if view.evidence is None else view.evidence.tolist()
 
     def row(arm: int) -> LeaderboardRow:
         wins, losses, ties = records[arm]
-        low, high = interval(rates[arm], played[arm])
+        decisive, state = wins + losses, view.state_of(arm)
+        win_share = wins / decisive if decisive else 0.5
+        tie_share = ties / (decisive + ties) if ties else 0.0
+        low, high = interval(win_share, decisive)
+        against = evidence_share(evidence[arm], view.enough, eliminated=state == "eliminated")
         return LeaderboardRow(
-            view.names[arm], view.state_of(arm), wins, losses, ties, rates[arm], low, high, evidence[arm],
+            view.names[arm], state, rated[arm], wins, losses, ties, win_share, tie_share, low, high, against,
             batch_of.get(arm),
         )  # fmt: skip
 
-    return [row(arm) for arm in view.ordered_by((won + tied / 2 + _PRIOR_DUELS / 2) / (duels + _PRIOR_DUELS))]
+    return [row(arm) for arm in view.order]

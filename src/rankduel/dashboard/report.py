@@ -1,35 +1,35 @@
-"""Report of a tournament: the decision and all rankers, as data (JSON) and as Markdown."""
+"""Report of a tournament: the decision, what it rests on, what to do next, and all rankers."""
 
-import math
-from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
-from rankduel.bandits.decision_text import DOUBT_P_VALUE, confidence_percent
-from rankduel.dashboard.evidence import evidence_share
+from rankduel.bandits.decision_text import DOUBT_P_VALUE
+from rankduel.dashboard.comparisons import Comparison, compare, rivals
 from rankduel.dashboard.leaderboard import LeaderboardRow, leaderboard
-from rankduel.dashboard.ratings import UserEffect, ratings, user_effect
-from rankduel.live import LiveDecision, LocalTournament
+from rankduel.dashboard.milestones import Milestone, milestones
+from rankduel.dashboard.next_steps import NextStep, next_steps
+from rankduel.dashboard.user_effect import UserEffect, user_effect
+from rankduel.live import LiveDecision, LocalTournament, View
 from rankduel.live.standings import decision
 
-__all__ = ["Report", "confidence_reached", "markdown", "report"]
+__all__ = ["Report", "assumptions", "confidence_reached", "report"]
 
-_MAX_TABLE_RANKERS = 20
-_STATES = {"left": "remaining", "out": "eliminated"}  # other states are shown by name
+_MAX_CHANGES = 1_000  # events other than outcomes; with more, the timeline has no times of eliminations
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
     """The decision of a tournament, or its state before one.
 
-    `confidence` is the confidence that a decision has. It is reached only if `confidence_reached` is true. `enough` is
-    the evidence that eliminates a ranker, a natural logarithm.
+    `confidence` is the confidence that a decision has. It is reached only if `confidence_reached` is true.
     """
 
     tournament: str
     status: str
+    users_see: str  # what users see now, in one sentence
     headline: str  # what is decided, in one line
     meaning: str  # the assumptions on which the headline holds
+    next_steps: list[NextStep]  # the most important one first
+    comparisons: list[Comparison]  # of the winner with the baseline and its rivals
     winner: str | None
     tied: list[str]
     champion: str
@@ -40,39 +40,54 @@ class Report:
     begun: float
     until: float
     duels: int  # resolved
+    ties: int
+    clients: int | None  # distinct clients of resolved duels; None: unknown
     issued: int
     expired: int
     effect: UserEffect | None  # on users so far
+    effect_text: str
+    timeline: list[Milestone]  # oldest first
     rankers: list[LeaderboardRow]  # all rankers, in the order of the leaderboard
-    enough: float | None  # None: the elimination rule keeps no evidence
     best_exists: float  # p-value of "one ranker is at least as good as all others"
+    assumptions: list[str]  # on which the report holds, and how to read it
 
 
 def report(t: LocalTournament) -> Report:
-    """Return the report of a tournament now."""
+    """Return the report of a tournament now. This reads all its duels, to count clients."""
     view, health = t.view(), t.health()
-    found = decision(view)
+    found, changes = decision(view), t.audit(_MAX_CHANGES)
+    clients = t.count_clients(rivals(view))
+    ties = sum(view.ties.values())
+    duels = sum(view.wins.values()) + ties
+    comparisons, reached, effect = compare(view, clients.of_pairs), confidence_reached(found), user_effect(view)
     return Report(
         tournament=t.name,
         status=view.status,
+        users_see=t.users_see,
         headline=found.headline,
         meaning=found.meaning,
+        next_steps=next_steps(view, found, comparisons, reached=reached),
+        comparisons=comparisons,
         winner=found.winner,
         tied=list(found.tied),
         champion=found.champion,
         confidence=None if found.delta is None else 1 - found.delta,
-        confidence_reached=confidence_reached(found),
+        confidence_reached=reached,
         bandit=view.settings.bandit,
         baseline=view.settings.baseline,
         begun=t.audit(1, before=2)[0].time,
         until=view.time,
-        duels=view.resolved,
+        duels=duels,
+        ties=ties,
+        clients=clients.total,
         issued=health.counts.issued,
         expired=health.counts.expired,
-        effect=user_effect(view, ratings(view)),
+        effect=effect,
+        effect_text=_effect_text(effect, duels),
+        timeline=milestones(view, changes, t.event_time),
         rankers=leaderboard(view),
-        enough=view.enough,
         best_exists=found.p_best_exists,
+        assumptions=assumptions(view, found, effect),
     )
 
 
@@ -82,85 +97,60 @@ def confidence_reached(found: LiveDecision) -> bool:
     return decided and found.delta is not None and found.p_best_exists > DOUBT_P_VALUE
 
 
-def markdown(made: Report) -> str:
-    """Return the report as Markdown."""
-    facts = [
-        ("Winner", _winner(made)),
-        ("Champion", _code(made.champion)),
-        ("Confidence", _confidence(made)),
-        ("Duels", f"{made.duels:,} resolved of {made.issued:,} issued, {made.expired:,} expired"),
-        ("Time", f"{_date(made.begun)} to {_date(made.until)}"),
-        ("Effect on users so far", _effect(made.effect)),
-        ("Rankers", f"{len(made.rankers):,}"),
-        ("Baseline", "none" if made.baseline is None else _code(made.baseline)),
-        ("Algorithm", _code(made.bandit)),
-    ]
-    table = [
-        "",
-        "| ranker | state | duels | win rate | 95 % interval | evidence against |",
-        "|---|---|--:|--:|--:|--:|",
-    ]
-    rows = [_row(row, made.enough) for row in made.rankers[:_MAX_TABLE_RANKERS]]
-    more = len(made.rankers) - _MAX_TABLE_RANKERS
-    tail = ["", f"{more:,} more rankers are not shown."] if more > 0 else []
-    title = f"# {_plain(made.tournament)}"
-    head = [title, "", _plain(made.headline), "", _plain(made.meaning), "", "| | |", "|---|---|"]
-    lines = [*head, *(f"| {name} | {value} |" for name, value in facts), *table, *rows, *tail]
-    return "\n".join([*lines, "", " ".join(_notes(made)), ""])
-
-
-def _notes(made: Report) -> Iterator[str]:
-    yield "Intervals: each contains the mean win probability over the duels played, with 95 % confidence at any time."
-    if made.enough is not None:
-        yield "Evidence against: high is bad for the ranker, and 100 % eliminates it."
-    if made.effect is not None:
-        against = _code(made.effect.against)
-        yield f"Effect: the estimated probability that users prefer the rankers of a duel to {against}, minus 50 %."
-
-
-def _winner(made: Report) -> str:
-    last = [made.winner] if made.winner is not None else made.tied
-    if not last:
-        return "no decision yet"
-    names = ", ".join(map(_code, last))
-    if made.confidence is not None and not made.confidence_reached:
-        return f"unclear: {names} left, but no ranker beats all others"
-    return names if made.winner is not None else f"tied: {names}"
-
-
-def _confidence(made: Report) -> str:
-    if made.confidence is None:
-        return "none, this bandit gives no guarantee"
-    percent = confidence_percent(1 - made.confidence)
-    return f"at least {percent}" if made.confidence_reached else f"not reached, at least {percent} required"
-
-
-def _row(row: LeaderboardRow, enough: float | None) -> str:
-    share = evidence_share(row, enough)
-    evidence = "–" if share is None else f"{math.floor(100 * share)} %"
-    duels = row.wins + row.losses + row.ties
+def _effect_text(effect: UserEffect | None, duels: int) -> str:
+    """Say what the duels cost or gained users."""
+    if effect is None:
+        return "Unknown: the baseline took part in no duel." if duels else "Nothing yet: there was no duel."
+    better = "Users were better off" if effect.per_page >= 0 else "Users paid a price"
     return (
-        f"| {_code(row.ranker)} | {_STATES.get(row.state, row.state)} | {duels:,} | {100 * row.rate:.1f} % | "
-        f"{100 * row.low:.1f} to {100 * row.high:.1f} % | {evidence} |"
+        f"{better}: compared with {effect.against}, they preferred a ranker of the page with an estimated probability "
+        f"of {100 * (0.5 + effect.per_page):.1f} %, over {duels:,} duels. 50 % would be no difference."
     )
 
 
-def _effect(effect: UserEffect | None) -> str:
-    if effect is None:
-        return "unknown"
-    better = "better" if effect.per_page >= 0 else "worse"
-    return f"{abs(100 * effect.per_page):.2f} % {better} than {_code(effect.against)}"
+def assumptions(view: View, found: LiveDecision, effect: UserEffect | None) -> list[str]:
+    """Return the assumptions on which the report holds, and how to read its numbers."""
+    texts = [
+        found.meaning,
+        "Intervals: each holds at all times at once, with 95 % confidence (a confidence sequence). So it also holds if "
+        "the results decide when the duels end. An interval for a fixed number of duels would be too narrow.",
+        f"Selection: {found.champion} and its rivals are shown because of their results. So the leads in their duels "
+        "exceed the truth more often than an interval says. The confidence of a decision takes this into account.",
+        "Rating: the estimated probability to win against an average ranker, with a tie as half a win, from all duels "
+        "(Bradley-Terry). It takes into account which opponents a ranker met, and it orders the rankers.",
+    ]
+    if view.evidence is not None:
+        texts.append(
+            "Evidence against: high is bad for the ranker. 100 % eliminates it. It adds up over all opponents. So a "
+            "ranker may be eliminated although its duels with the winner alone are not clear."
+        )
+    if effect is not None:
+        texts.append(
+            f"Effect on users: the estimated probability that users prefer a ranker of a duel to {effect.against}, "
+            "minus 50 %. It comes from the ratings, and has no guarantee."
+        )
+    if view.ties:
+        texts.append(_about_ties(view))
+    if found.retired:
+        texts.append("Retired rankers were taken out by an operator. Nothing is claimed about them.")
+    return texts
 
 
-def _date(time: float) -> str:
-    return datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%d %H:%M UTC")
-
-
-def _code(name: str) -> str:
-    """Return a name as code, so that Markdown shows its special characters unchanged."""
-    return "`" + name.replace("`", "'").replace("|", "\\|") + "`"
-
-
-def _plain(text: str) -> str:
-    """Escape the special characters of Markdown."""
-    return "".join(f"\\{sign}" if sign in "\\`*_[]<>|#" else sign for sign in text)
+def _about_ties(view: View) -> str:
+    ties = sum(view.ties.values())
+    share = ties / (sum(view.wins.values()) + ties)
+    text = (
+        f"Ties: {100 * share:.0f} % of the duels. A duel is a tie if its page gives both rankers the same credit, such "
+        "as one click for each, or if the application reports a tie, such as for a page without clicks. Similar result "
+        "lists tie often. A tie is no evidence for a ranker. So a decision rests on the decisive duels, and ties make "
+        "it later."
+    )
+    tolerance = view.decision.confidence.tolerance
+    if tolerance is None:
+        return text
+    low, high = 100 * (0.5 - tolerance), 100 * (0.5 + tolerance)
+    return (
+        f"{text} The tolerance of {tolerance:g} is about decisive duels: tied rankers win {low:g} % to {high:g} % of "
+        "them. In 100 duels with this share of ties, the wins of two tied rankers differ by at most "
+        f"{200 * tolerance * (1 - share):.1f}."
+    )

@@ -7,8 +7,6 @@ from rankduel.live.standings import decision
 
 __all__ = ["summary_sentence"]
 
-_UNDECIDED = "No decision yet: "  # how the headline begins
-
 
 def summary_sentence(view: View, forecast: Forecast | None, per_day: float, *, failing: bool = False) -> str:
     """Summarise the state of a tournament in a line. After the decision, this is the headline of the decision."""
@@ -18,8 +16,8 @@ def summary_sentence(view: View, forecast: Forecast | None, per_day: float, *, f
     paused = "Paused. " if view.status == "paused" else ""
     if failing:
         return f"{paused}The tournament has failed, and users see {fallback(view)}. {found.headline}"
-    if view.status == "stopped":
-        return f"Stopped without a decision: {found.headline.removeprefix(_UNDECIDED)}"
+    if found.stopped:
+        return found.headline
     if forecast is None:
         return f"{paused}{found.headline}"
     return f"{paused}{found.headline} {_forecast(forecast, per_day if view.status == 'running' else 0)}"

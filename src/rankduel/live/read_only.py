@@ -1,11 +1,12 @@
 """Read-only access: the reading methods of `LocalTournament`, and stored tournaments that another process runs."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from rankduel.errors import UnknownTournament
 from rankduel.live import standings
+from rankduel.live.client_counts import ClientCounts, count_clients
 from rankduel.live.results import Counts, Departure, LiveDecision, Meeting, Standing
 from rankduel.live.rules.duels import DuelRow, numbers_of
 from rankduel.live.rules.events import Event
@@ -94,7 +95,7 @@ class ReadOnlyTournament:
         return standings.decision(self.view())
 
     def leaderboard(self) -> list[Standing]:
-        """Return all rankers: the champion, the others left by rate of wins, then the eliminated, latest first."""
+        """Return all rankers: the champion, the others left, the eliminated, the retired; each group by rating."""
         return standings.leaderboard(self.view())
 
     def timeline(self) -> list[Departure]:
@@ -149,6 +150,14 @@ class ReadOnlyTournament:
     def resolved_since(self, time: float) -> int:
         """Return the number of duels resolved since a time."""
         return self.storage.resolved_since(self.name, time)
+
+    def event_time(self, number: int) -> float | None:
+        """Return the time of an event of the journal; None if it does not exist."""
+        return self.storage.event_time(self.name, number)
+
+    def count_clients(self, pairs: Collection[tuple[int, int]] = ()) -> ClientCounts:
+        """Return the numbers of distinct clients, in all and for pairs of rankers. This reads all duels."""
+        return count_clients(self.storage, self.name, pairs)
 
 
 class StoredTournament(ReadOnlyTournament):

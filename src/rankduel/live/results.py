@@ -174,7 +174,7 @@ class Standing:
     """A row of the leaderboard. A duel of a ranker with itself counts as a win and a loss."""
 
     ranker: str
-    state: str  # champion, left, paused, out or retired
+    state: str  # champion, left, paused, eliminated or retired
     wins: int
     losses: int
     ties: int
@@ -189,6 +189,16 @@ class Standing:
         """The share of its duels that it won, with ties as half a win; 1/2 without duels."""
         return (self.wins + self.ties / 2) / self.duels if self.duels else 0.5
 
+    @property
+    def win_share(self) -> float:
+        """The share of its decisive duels (no ties) that it won; 1/2 without decisive duels."""
+        return self.wins / (self.wins + self.losses) if self.wins + self.losses else 0.5
+
+    @property
+    def tie_share(self) -> float:
+        """The share of its duels that were ties; 0 without duels."""
+        return self.ties / self.duels if self.duels else 0.0
+
 
 @dataclass(frozen=True, slots=True)
 class Departure:
@@ -199,6 +209,7 @@ class Departure:
     by: str | None  # the ranker that eliminated it
     evidence: float | None  # against it, as a natural logarithm
     left: int  # rankers left afterwards
+    state: str  # eliminated or retired
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +239,7 @@ class LiveDecision:
     resolved: int  # duels
     p_best_exists: float  # p-value of "one ranker is at least as good as all others"
     copeland: tuple[str, ...]  # win most pairs; an estimate, given if the p-value is small
+    stopped: bool = False  # whether the tournament was stopped
 
     @property
     def headline(self) -> str:
@@ -255,4 +267,5 @@ class LiveDecision:
             tolerance=self.tolerance,
             p_best_exists=self.p_best_exists,
             copeland=self.copeland,
+            stopped=self.stopped,
         )

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
+from operator import itemgetter
 
 from rankduel.live.results import Counts, Departure, Health, LiveDecision, Meeting, Standing
 from rankduel.live.view import View
@@ -25,6 +26,7 @@ def decision(view: View) -> LiveDecision:
         resolved=view.resolved,
         p_best_exists=found.confidence.p_best_exists,
         copeland=tuple(names[arm] for arm in found.copeland),
+        stopped=view.status in ("stopped", "archived"),
     )
 
 
@@ -37,9 +39,13 @@ def leaderboard(view: View, start: int = 0, stop: int | None = None) -> list[Sta
 def timeline(view: View, start: int = 0, stop: int | None = None) -> list[Departure]:
     """Return the eliminated and retired rankers, in the order in which they left."""
     names, eliminations = view.names, view.decision.eliminated
+    gone = [(each.told, each.arm, each.by, each.evidence, "eliminated") for each in eliminations]
+    if view.retired:
+        gone += [(resolved, arm, -1, None, "retired") for arm, resolved in view.retired.items()]
+        gone.sort(key=itemgetter(0))
     return [
-        Departure(names[each.arm], each.told, names[each.by] if each.by >= 0 else None, each.evidence, len(names) - n)
-        for n, each in enumerate(eliminations[start:stop], start + 1)
+        Departure(names[arm], resolved, names[by] if by >= 0 else None, evidence, len(names) - n, state)
+        for n, (resolved, arm, by, evidence, state) in enumerate(gone[start:stop], start + 1)
     ]
 
 

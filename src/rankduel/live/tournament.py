@@ -270,7 +270,10 @@ class Tournament(ABC):
 
     @abstractmethod
     def leaderboard(self) -> list[Standing]:
-        """Return all rankers: the champion, the others left by rate of wins, then the eliminated, latest first."""
+        """Return all rankers: the champion, the others left, the eliminated, the retired; each group by rating.
+
+        The rating is the Bradley-Terry rating. It takes into account which opponents a ranker met.
+        """
 
     @abstractmethod
     def timeline(self) -> list[Departure]:

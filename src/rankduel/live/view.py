@@ -1,5 +1,6 @@
 """`View`: a consistent copy of everything a tournament has learnt, for reports. Making one holds the lock briefly."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, islice
@@ -8,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rankduel.bandits import Decision
+from rankduel.live.ratings import Ratings, fit_ratings
 from rankduel.live.runtime.state import State
 from rankduel.live.settings import Settings
 
@@ -35,7 +37,7 @@ class View:
     evidence: Floats | None  # against each ranker, as a natural logarithm
     batches: tuple[tuple[int, ...], ...] | None  # None if the bandit has no batches
     paused: frozenset[int]
-    retired: frozenset[int]
+    retired: Mapping[int, int]  # each with the number of duels resolved when an operator retired it
     wins: dict[tuple[int, int], int] = field(repr=False)  # of the first over the second
     ties: dict[tuple[int, int], int] = field(repr=False)
 
@@ -84,36 +86,25 @@ class View:
         return frozenset(self.alive.tolist())
 
     @cached_property
-    def rates(self) -> Floats:
-        """The share of its duels that each ranker won, with ties as half a win; 1/2 without duels."""
-        wins, _, ties = self.records.T
-        duels = self.records.sum(1)
-        rates: Floats = np.where(duels > 0, (wins + ties / 2) / np.maximum(duels, 1), 0.5)
-        return rates
+    def ratings(self) -> Ratings:
+        """Bradley-Terry ratings of the rankers. They take into account which opponents a ranker met."""
+        return fit_ratings(self.meetings, len(self.names))
 
     @cached_property
     def order(self) -> list[int]:
-        """The leaderboard: the champion, the others left by rate of wins, then the eliminated, latest first."""
-        return self.ordered_by(self.rates)
-
-    def ordered_by(self, scores: Floats) -> list[int]:
-        """Return the leaderboard with the rankers that are left ordered by their scores, highest first."""
+        """The leaderboard: the champion, the others left, the eliminated, the retired; each group by rating."""
         group = np.full(len(self.names), 2)
         group[list(self.retired)] = 3
         group[self.alive] = 1
         if self.champion in self.left:
             group[self.champion] = 0
-        within = np.zeros(len(self.names))
-        for index, elimination in enumerate(self.decision.eliminated):
-            within[elimination.arm] = -index
-        within[self.alive] = -scores[self.alive]
-        order: list[int] = np.lexsort((within, group)).tolist()
+        order: list[int] = np.lexsort((-self.ratings.means, group)).tolist()
         return order
 
     def state_of(self, arm: int) -> str:
-        """Return the state of a ranker: champion, left, paused, out or retired."""
+        """Return the state of a ranker: champion, left, paused, eliminated or retired."""
         if arm not in self.left:
-            return "retired" if arm in self.retired else "out"
+            return "retired" if arm in self.retired else "eliminated"
         return "paused" if arm in self.paused else "champion" if arm == self.champion else "left"
 
     @property
@@ -159,7 +150,7 @@ def view_of(state: State) -> View:
         evidence=bandit.evidence_against,
         batches=None if batches is None else tuple(map(tuple, batches)),
         paused=frozenset(state.paused),
-        retired=frozenset(state.retired),
+        retired=dict(state.retired),
         wins=dict(state.wins),
         ties=dict(state.ties),
     )

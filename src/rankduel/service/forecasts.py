@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from time import monotonic
 from weakref import WeakKeyDictionary
 
-from rankduel.dashboard import Forecast, UserEffect, forecast, ratings, user_effect
+from rankduel.dashboard import Forecast, UserEffect, forecast, user_effect
 from rankduel.live import LocalTournament
 from rankduel.service.read_pool import ReadPool
 
@@ -60,7 +60,6 @@ class ForecastCache:
 def compute_forecasts(t: LocalTournament) -> Forecasts:
     """Compute the forecasts of a tournament. This takes about a second."""
     view = t.view()
-    rated = ratings(view)
     expected = None
     if (
         view.ends
@@ -69,5 +68,5 @@ def compute_forecasts(t: LocalTournament) -> Forecasts:
         and not view.decision.tied
         and view.status not in ("stopped", "archived")
     ):
-        expected = forecast(*t.snapshot(), rated, resolved=view.resolved)
-    return Forecasts(view.number, view.resolved, user_effect(view, rated), expected)
+        expected = forecast(*t.snapshot(), view.ratings, resolved=view.resolved)
+    return Forecasts(view.number, view.resolved, user_effect(view), expected)

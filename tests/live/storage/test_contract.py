@@ -106,11 +106,17 @@ def test_pages_signals_and_clients_are_removed(url: str) -> None:
     assert storage.old_duels("x", 9.0, 2) == [(1, 1), (1, 2)]
     assert (storage.count_old_duels("x", 4.0), storage.count_old_duels("z", 9.0)) == (3, 0)
     before = list(storage.read("x"))
+    times = [storage.event_time("x", number) for number in (1, 2, 99)]
+    assert times == [before[0].time, before[1].time, None]
+    of_resolved = [(3, 4, f"c{number % 2}") for number in (1, 2, 3, 4)]
+    assert [one for many in storage.clients_of_duels("x") for one in many] == of_resolved
+    assert list(storage.clients_of_duels("z")) == []
 
     two = ((1, 1), (1, 5), (7, 7))
     assert storage.commit({"x": [Remove(two, query_ids=False)]}).results["x"] == [1]  # 5 is open, 7 unknown
     assert storage.duel("x", 1, 1) == duels[0]._replace(client=None, state="resolved", outcome="tie", page="")
     assert storage.duel("x", 1, 5) == duels[4]._replace(state="shown", page='{"page":1}')
+    assert [client for many in storage.clients_of_duels("x") for *_, client in many] == [None, "c0", "c1", "c0"]
     assert [len(storage.signals("x", 1, number)) for number in (1, 2, 5)] == [0, 1, 1]
     assert storage.old_duels("x", 9.0, 9) == [(1, 2), (1, 3), (1, 4)]
     assert storage.pruned_with_query("x", 9.0, "", 9) == [("q1", 1, 1)]

@@ -28,11 +28,11 @@ class Score:
     @classmethod
     def of(cls, report: dict[str, Any], seconds: float) -> Self:
         """Create a score from the report of the service."""
-        out = sum(line["state"] == "out" for line in report["rankers"])
+        eliminated = sum(line["state"] == "eliminated" for line in report["rankers"])
         return cls(
             seconds=seconds,
             rankers=len(report["rankers"]),
-            left=len(report["rankers"]) - out,
+            left=len(report["rankers"]) - eliminated,
             duels=report["duels"],
             champion=report["champion"],
             effect=_effect(report["effect"]),

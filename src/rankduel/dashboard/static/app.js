@@ -227,7 +227,7 @@ const tabs = (route) =>
   h(
     "nav",
     { class: "tabs", "aria-label": "Pages of this tournament" },
-    TABS.map(([word, title]) =>
+    TABS.filter(([word]) => word !== "batches" || route.data?.overview?.batched).map(([word, title]) =>
       h(
         "a",
         { href: at(route.name, word && `/${word}`), "aria-current": word === route.tab ? "page" : null },

@@ -8,7 +8,7 @@ import { h } from "./dom.js";
 import { at, getJson } from "./api.js";
 import { compact, count, evidencePercent, plural } from "./format.js";
 
-// All eliminations, oldest first. Only new ones are fetched.
+// All eliminations and retirements, oldest first. Only new ones are fetched.
 const known = new Map();
 export async function departed(name) {
   let found = known.get(name) ?? [];
@@ -168,6 +168,11 @@ export const reason = (one) =>
       : "–";
 
 export function describe(one) {
+  if (one.state === "retired")
+    return (
+      `${one.ranker} was retired by an operator after ${plural(one.resolved, "duel")}. ` +
+      `${plural(one.left, "ranker")} remained.`
+    );
   const by = one.by ? ` by ${one.by}` : "";
   const why = `${one.evidence === null ? "" : "evidence against it: "}${reason(one)}`;
   return (

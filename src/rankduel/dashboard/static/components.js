@@ -73,9 +73,38 @@ export const figure = (name, value, more, title = null) =>
     h("dd", null, h("b", null, value), more ? h("small", null, more) : null),
   );
 
-// A win rate with its interval, on a line from 0 to 1 with a mark at one half. Screen readers get text.
-export function interval(line) {
-  const x = (share) => 2 + 96 * share;
+// The axis of a column of intervals: the distance from one half to both ends. The given parts of the intervals and of
+// the shares fit. The others are cut.
+const HALF_WIDTHS = [0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4];
+export function axisOf(lines, intervals = 0.5, shares = 0.9) {
+  const atLeast = (part, sizes) => sizes.sort((a, b) => a - b)[Math.floor(part * (sizes.length - 1))] ?? 0.5;
+  const interval = atLeast(
+    intervals,
+    lines.map((line) => Math.max(0.5 - line.low, line.high - 0.5)),
+  );
+  const share = atLeast(
+    shares,
+    lines.map((line) => Math.abs(line.win_share - 0.5)),
+  );
+  return HALF_WIDTHS.find((half) => half >= Math.max(interval, share)) ?? 0.5;
+}
+
+// The labels of an axis: its ends and its middle.
+export const axisLabels = (half) =>
+  h(
+    "span",
+    { class: "axis" },
+    [0.5 - half, 0.5, 0.5 + half].map((share) => h("span", null, percent(share))),
+  );
+
+// A share of wins with its interval, on an axis around one half. An arrow shows that an interval continues beyond the
+// axis. Screen readers get text.
+export function interval(line, half = 0.5) {
+  const x = (share) => Math.min(98, Math.max(2, 50 + (48 * (share - 0.5)) / half));
+  const beyond = [
+    line.low < 0.5 - half && h("path", { class: "beyond", d: "M6 3 2 8l4 5" }),
+    line.high > 0.5 + half && h("path", { class: "beyond", d: "M94 3 98 8l-4 5" }),
+  ];
   return [
     h("span", { class: "hide" }, `${percent(line.low, 1)} to ${percent(line.high, 1)}`),
     h(
@@ -84,17 +113,40 @@ export function interval(line) {
       h("line", { class: "track", x1: 2, x2: 98, y1: 8, y2: 8 }),
       h("line", { class: "half", x1: 50, x2: 50, y1: 2, y2: 14 }),
       h("line", { class: "range", x1: x(line.low), x2: x(line.high), y1: 8, y2: 8 }),
-      h("line", { class: "point", x1: x(line.rate), x2: x(line.rate), y1: 3, y2: 13 }),
+      beyond,
+      h("line", { class: "point", x1: x(line.win_share), x2: x(line.win_share), y1: 3, y2: 13 }),
     ),
   ];
 }
 
+// The progress towards the decision. It never shrinks, unless rankers are added.
+export const progressBar = ({ progress, rankers, rankers_left: remaining }) =>
+  progress === null
+    ? null
+    : h(
+        "div",
+        { class: "progress", title: PROGRESS_HELP },
+        h(
+          "div",
+          { class: "meter", role: "img", "aria-label": `Progress to the decision: ${evidencePercent(progress)}` },
+          h("span", { style: { width: `${100 * progress}%` } }),
+        ),
+        h(
+          "p",
+          { class: "quiet" },
+          `Progress ${evidencePercent(progress)}: ${count(rankers - remaining)} of ${count(rankers)} rankers are ` +
+            "eliminated.",
+        ),
+      );
+const PROGRESS_HELP =
+  "Each halving of the remaining rankers counts the same. Between eliminations, the number of duels moves it on.";
+
 export const EVIDENCE_HELP = "High is bad for the ranker. 100\u00a0% eliminates it.";
 
-// A bar for the evidence against a ranker. `enough` is the evidence that eliminates. Both are logarithms.
-export function evidence(line, enough) {
-  if (line.evidence === null || enough === null) return h("span", { class: "quiet" }, NONE);
-  const share = evidenceShare(line, enough);
+// A bar for the evidence against a ranker, a share of the evidence that eliminates.
+export function evidence(line) {
+  if (line.evidence === null) return h("span", { class: "quiet" }, NONE);
+  const share = line.evidence;
   return h(
     "span",
     {
@@ -111,10 +163,7 @@ export function evidence(line, enough) {
   );
 }
 
-const evidenceShare = (line, enough) =>
-  line.state === "out" ? 1 : Math.min(1, Math.max(0, line.evidence / enough));
-export const evidenceText = (line, enough) =>
-  line.evidence === null || enough === null ? NONE : evidencePercent(evidenceShare(line, enough));
+export const evidenceText = (line) => (line.evidence === null ? NONE : evidencePercent(line.evidence));
 
 // The effect on users, compared with one ranker that they could have seen all the time.
 export const EFFECT_HELP =
@@ -126,7 +175,7 @@ export function effectTexts(effect) {
   return [`${size} ${effect.per_page > 0 ? "better" : "worse"}`, `than ${effect.against}`];
 }
 
-const RANKER_STATES = { left: "remaining", out: "eliminated" }; // other states are shown by name
+const RANKER_STATES = { left: "remaining" }; // other states are shown by name
 export const rankerStateText = (state) => RANKER_STATES[state] ?? state;
 export const rankerState = (state) => h("span", { class: `ranker ${state}` }, rankerStateText(state));
 

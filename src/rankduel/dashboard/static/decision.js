@@ -1,18 +1,21 @@
-// The decision report: to print, or as a file.
+// The decision report: to read, to print on two pages, or as a file.
 
 import { h, table } from "./dom.js";
-import { at, getJson } from "./api.js";
+import { at, getJson, page } from "./api.js";
 import {
-  EFFECT_HELP,
-  effectTexts,
+  axisLabels,
+  axisOf,
   EVIDENCE_HELP,
   evidenceText,
+  interval,
   isDecided,
+  quoted,
   rankerStateText,
 } from "./components.js";
-import { algorithm, confidencePercent, count, date, percent, prose } from "./format.js";
+import { algorithm, confidencePercent, count, date, percent, plural, prose } from "./format.js";
 
-const SHOWN_RANKERS = 20;
+const SHOWN_RANKERS = 15; // as many as fit on two printed pages
+export const every = 5000; // the report reads all duels
 
 export async function load(route) {
   const [overview, report] = await Promise.all([
@@ -23,7 +26,6 @@ export async function load(route) {
 }
 
 export function view(route, { report }) {
-  const shown = route.state.all ? report.rankers : report.rankers.slice(0, SHOWN_RANKERS);
   return h(
     "article",
     { class: "decision" },
@@ -40,89 +42,176 @@ export function view(route, { report }) {
           "Markdown",
         ),
         h("a", { class: "button", href: at(route.name, "/report"), download: `${route.name}.json` }, "JSON"),
-        h(
-          "button",
-          {
-            onclick: () => {
-              route.state.all = true;
-              route.redraw();
-              print();
-            },
-          },
-          "Print",
-        ),
+        h("button", { onclick: () => print() }, "Print"),
       ),
     ),
     h(
       "div",
       { class: "sheet" },
-      h("p", { class: "quiet" }, report.tournament, " · ", date(report.until)),
+      h("p", { class: "quiet" }, `${report.tournament} · ${date(report.until)} · ${statusText(report)}`),
       h("h2", { class: "verdict" }, verdict(report)),
       h("p", { class: "sentence" }, prose(report.headline)),
-      h("p", null, prose(report.meaning)),
+      h("p", null, h("b", null, "Now: "), quoted(report.users_see)),
+      h("h3", null, "What to do next"),
+      h(
+        "ol",
+        { class: "steps" },
+        report.next_steps.map((one) =>
+          h("li", null, h("strong", null, `${one.action}.`), " ", prose(one.reason)),
+        ),
+      ),
+      comparisons(report),
+      h("h3", null, "What it cost or gained users"),
+      h("p", null, prose(report.effect_text)),
+      h("h3", null, "In numbers"),
       h(
         "dl",
         { class: "facts" },
+        facts(report).map(([name, value]) => h("div", null, h("dt", null, name), h("dd", null, value))),
+      ),
+      h("h3", null, "Timeline"),
+      table(
+        "What happened, oldest first",
         [
-          ["Confidence", confidence(report)],
-          ["Champion", report.champion],
-          ["Baseline", report.baseline ?? "none"],
-          ["Duels resolved", count(report.duels)],
-          ["Duels issued", count(report.issued)],
-          ["Duels expired", count(report.expired)],
-          ["Effect on users so far", effectTexts(report.effect).filter(Boolean).join(" ")],
-          ["Rankers", count(report.rankers.length)],
-          ["Created", date(report.begun)],
-          ["Algorithm", algorithm(report.bandit)],
-        ].map(([name, value]) => h("div", null, h("dt", null, name), h("dd", null, value))),
+          ["Time", ""],
+          ["Duels", "number"],
+          ["Event", ""],
+        ],
+        report.timeline.map((one) => [
+          one.time === null ? "unknown" : date(one.time),
+          one.resolved === null ? "unknown" : count(one.resolved),
+          prose(one.text),
+        ]),
+        "timeline",
       ),
       h("h3", null, "Rankers"),
-      table(
-        "Rankers in the order of the leaderboard",
-        [
-          ["Ranker", "name"],
-          ["State", ""],
-          ["Duels", "number"],
-          ["Win rate", "number"],
-          ["95 % interval", "number"],
-          ["Evidence against", "number", EVIDENCE_HELP],
-        ],
-        shown.map((line) => [
-          line.ranker,
-          rankerStateText(line.state),
-          count(line.wins + line.losses + line.ties),
-          percent(line.rate, 1),
-          `${percent(line.low, 1)} to ${percent(line.high, 1)}`,
-          evidenceText(line, report.enough),
-        ]),
-      ),
-      shown.length < report.rankers.length
-        ? h(
-            "button",
-            {
-              class: "no-print",
-              onclick: () => {
-                route.state.all = true;
-                route.redraw();
-              },
-            },
-            `Show all ${count(report.rankers.length)}`,
-          )
-        : null,
+      rankers(route, report),
       h(
-        "p",
-        { class: "quiet" },
-        report.enough === null ? null : `Evidence against: ${EVIDENCE_HELP.toLowerCase()} `,
-        "Each interval contains the mean win probability over the duels played, with 95\u00a0% confidence, " +
-          "whenever you look. ",
-        report.effect ? `Effect on users: ${EFFECT_HELP.toLowerCase()}` : null,
+        "details",
+        { class: "assumptions" },
+        h("summary", null, "Assumptions, and how to read the numbers"),
+        h(
+          "ul",
+          null,
+          report.assumptions.map((text) => h("li", null, prose(text))),
+        ),
       ),
     ),
   );
 }
 
+function comparisons({ comparisons: found }) {
+  if (!found.length) return null;
+  const met = found.filter((one) => one.win_share !== null);
+  const axis = axisOf(met, 1, 1);
+  return [
+    h("h3", null, `${found[0].winner} against the baseline and its rivals`),
+    h(
+      "ul",
+      { class: "comparisons" },
+      found.map((one) =>
+        h(
+          "li",
+          null,
+          h(
+            "p",
+            { class: "against" },
+            h("strong", null, one.rival),
+            h("span", { class: "quiet" }, one.roles.join(", ")),
+          ),
+          one.win_share === null
+            ? null
+            : h("div", { class: "bar" }, interval(one, axis), axisLabels(axis)),
+          h("p", null, prose(one.sentence)),
+        ),
+      ),
+    ),
+    h(
+      "p",
+      { class: "quiet" },
+      "Intervals hold whenever you look. These pairs were selected because of their results, so leads may look " +
+        "larger than they are. The confidence of a decision takes the selection into account.",
+    ),
+  ];
+}
+
+const facts = (report) => [
+  ["Confidence", confidence(report)],
+  ["Champion", report.champion],
+  ["Baseline", report.baseline ?? "none"],
+  ["Duels resolved", count(report.duels)],
+  ["of them ties", report.duels ? percent(report.ties / report.duels, 1) : "–"],
+  ["Clients", report.clients === null ? "unknown" : count(report.clients)],
+  ["Duels issued", count(report.issued)],
+  ["Duels expired", count(report.expired)],
+  ["Rankers", count(report.rankers.length)],
+  ["Created", date(report.begun)],
+  ["Algorithm", algorithm(report.bandit)],
+];
+
+function rankers(route, report) {
+  const more = report.rankers.length - SHOWN_RANKERS;
+  return [
+    table(
+      "By rating: the estimated probability to win against an average ranker",
+      [
+        ["Ranker", "name"],
+        ["State", ""],
+        ["Rating", "number"],
+        ["Duels", "number"],
+        ["Decisive wins", "number"],
+        ["95 % interval", "number"],
+        ["Ties", "number"],
+        ["Evidence against", "number", EVIDENCE_HELP],
+      ],
+      report.rankers
+        .slice(0, SHOWN_RANKERS)
+        .map((line) => [
+          line.ranker,
+          rankerStateText(line.state),
+          percent(line.rating, 1),
+          count(line.wins + line.losses + line.ties),
+          percent(line.win_share, 1),
+          `${percent(line.low, 1)} to ${percent(line.high, 1)}`,
+          percent(line.tie_share),
+          evidenceText(line),
+        ]),
+      "rankers",
+    ),
+    more > 0
+      ? h(
+          "p",
+          { class: "quiet" },
+          `${plural(more, "more ranker")} in the `,
+          h("a", { href: page(route.name, "/leaderboard") }, "leaderboard"),
+          ".",
+        )
+      : null,
+  ];
+}
+
+// The assumptions are printed too: a printed fold cannot be opened.
+export function after() {
+  const fold = () => document.querySelector("details.assumptions");
+  let opened = false;
+  window.onbeforeprint = () => {
+    opened = fold()?.open ?? false;
+    if (fold()) fold().open = true;
+  };
+  window.onafterprint = () => {
+    if (fold()) fold().open = opened;
+  };
+}
+
+export function leave() {
+  window.onbeforeprint = window.onafterprint = null;
+}
+
+const statusText = (report) => report.status.replaceAll("_", " ");
+
 function verdict(report) {
-  if (!isDecided(report)) return report.status === "stopped" ? "Stopped without a decision" : "Undecided";
+  if (!isDecided(report))
+    return ["stopped", "archived"].includes(report.status) ? "Stopped before a decision" : "Undecided";
   if (report.confidence !== null && !report.confidence_reached) return "No clear winner";
   return report.winner ?? report.tied.join(", ");
 }

@@ -274,7 +274,7 @@ function known({ known: then, ...duel }) {
     [
       ["Ranker", "name"],
       ["Position", "number"],
-      ["Win rate", "number"],
+      ["Decisive wins", "number"],
       ["95 % interval", "wide"],
       ["Evidence against", "bar", EVIDENCE_HELP],
       ["Head to head", "number"],
@@ -284,9 +284,9 @@ function known({ known: then, ...duel }) {
       then[`${side}_place`] <= then.rankers_left
         ? `${count(then[`${side}_place`])} of ${count(then.rankers_left)}`
         : rankerStateText(then[side].state),
-      percent(then[side].rate, 1),
+      percent(then[side].win_share, 1),
       interval(then[side]),
-      evidence(then[side], then.enough),
+      evidence(then[side]),
       `${count(side === "first" ? then.wins : then.losses)} of ${count(met)}`,
     ]),
     "then",

@@ -2,21 +2,39 @@
 
 import { h, patch } from "./dom.js";
 import { at, getJson } from "./api.js";
-import { evidence, EVIDENCE_HELP, interval, rankerState, rankerStateText } from "./components.js";
+import {
+  axisLabels,
+  axisOf,
+  evidence,
+  EVIDENCE_HELP,
+  interval,
+  rankerState,
+  rankerStateText,
+} from "./components.js";
 import { count, percent, plural } from "./format.js";
 
 const ROW_HEIGHT = 38; // px
 const MARGIN_ROWS = 12; // rendered above and below the visible rows
-const STATES = ["champion", "left", "paused", "out", "retired"];
+const STATES = ["champion", "left", "paused", "eliminated", "retired"];
 export const every = 2000;
+
+const RATING_HELP =
+  "Estimated probability to win against an average ranker, with a tie as half a win. It takes into account which " +
+  "opponents a ranker met.";
+const WINS_HELP = "Wins among the duels that were no ties.";
+const TIES_HELP =
+  "Share of its duels that were ties: both rankers got the same credit. Ties are no evidence, so they make the " +
+  "decision later.";
 
 const COLUMNS = [
   { id: "rank", name: "#", kind: "number", by: (line) => line.rank },
   { id: "ranker", name: "Ranker", kind: "name", by: (line) => line.ranker },
   { id: "state", name: "State", kind: "", by: (line) => STATES.indexOf(line.state) },
   { id: "duels", name: "Duels", kind: "number", by: (line) => -line.duels },
-  { id: "rate", name: "Win rate", kind: "number", by: (line) => -line.rate },
-  { id: "range", name: "95 % interval", kind: "wide", by: (line) => line.high - line.low },
+  { id: "rating", name: "Rating", kind: "number rating", title: RATING_HELP, by: (line) => -line.rating },
+  { id: "wins", name: "Decisive wins", kind: "number wins", title: WINS_HELP, by: (line) => -line.win_share },
+  { id: "range", name: "95 % interval", kind: "wide", title: WINS_HELP, by: (line) => line.high - line.low },
+  { id: "ties", name: "Ties", kind: "number ties", title: TIES_HELP, by: (line) => -line.tie_share },
   {
     id: "evidence",
     name: "Evidence against",
@@ -36,6 +54,7 @@ export async function load(route) {
     line.rank = k + 1;
     line.duels = line.wins + line.losses + line.ties;
   });
+  standings.axis = axisOf(standings.rankers);
   return { overview, standings };
 }
 
@@ -112,7 +131,7 @@ export function view(route, { standings }) {
         h(
           "caption",
           { class: "hide" },
-          "All rankers with their win rate, its interval, and the evidence against them",
+          "All rankers with their rating, their wins with the interval, their ties, and the evidence against them",
         ),
         h(
           "thead",
@@ -146,6 +165,7 @@ export function view(route, { standings }) {
                     state.sort === column.id ? (state.down ? " ↑" : " ↓") : "",
                   ),
                 ),
+                column.id === "range" ? axisLabels(standings.axis) : null,
               ),
             ),
           ),
@@ -157,9 +177,11 @@ export function view(route, { standings }) {
     h(
       "p",
       { class: "quiet" },
-      "The interval contains the mean win probability over the duels played, with 95\u00a0% confidence, " +
-        "whenever you look.",
-      standings.enough === null ? null : ` Evidence against: ${EVIDENCE_HELP.toLowerCase()}`,
+      "The order is by rating, within each group of states. The interval contains the mean probability to win over " +
+        "the decisive duels played, with 95\u00a0% confidence, whenever you look.",
+      standings.rankers.every((line) => line.evidence === null)
+        ? null
+        : ` Evidence against: ${EVIDENCE_HELP.toLowerCase()}`,
     ),
   );
 }
@@ -169,7 +191,7 @@ function chosen(lines, { search = "", only = "", sort, down }) {
   const found = lines.filter(
     (line) =>
       (!wanted || line.ranker.toLowerCase().includes(wanted)) &&
-      (!only || line.state === only || (only === "in" && line.state !== "out" && line.state !== "retired")),
+      (!only || line.state === only || (only === "in" && line.state !== "eliminated" && line.state !== "retired")),
   );
   const { by } = COLUMNS.find((column) => column.id === sort);
   const order = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
@@ -188,7 +210,7 @@ function rows(route) {
   const body = document.getElementById("rows");
   if (!box || !body) return;
   const { shown, columns } = route.state;
-  const { enough } = route.data.standings;
+  const { axis } = route.data.standings;
   const first = Math.max(0, Math.min(shown.length, Math.floor(box.scrollTop / ROW_HEIGHT)) - MARGIN_ROWS);
   const last = Math.min(shown.length, first + Math.ceil(box.clientHeight / ROW_HEIGHT) + 2 * MARGIN_ROWS);
   const blank = (n) =>
@@ -198,9 +220,11 @@ function rows(route) {
     ranker: (line) => h("span", null, line.ranker),
     state: (line) => rankerState(line.state),
     duels: (line) => count(line.duels),
-    rate: (line) => percent(line.rate, 1),
-    range: interval,
-    evidence: (line) => evidence(line, enough),
+    rating: (line) => percent(line.rating, 1),
+    wins: (line) => percent(line.win_share, 1),
+    range: (line) => interval(line, axis),
+    ties: (line) => percent(line.tie_share, 0),
+    evidence,
     batch: (line) => line.batch ?? "–",
   };
   patch(

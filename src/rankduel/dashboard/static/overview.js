@@ -5,6 +5,8 @@ import { at, getJson, mayChange, page } from "./api.js";
 import {
   EFFECT_HELP,
   effectTexts,
+  axisLabels,
+  axisOf,
   evidence,
   EVIDENCE_HELP,
   fallback,
@@ -12,6 +14,7 @@ import {
   interval,
   isDecided,
   light,
+  progressBar,
   quoted,
   STATUS_HELP,
   status,
@@ -51,6 +54,7 @@ export async function load(route) {
 export function view(route, { overview, standings, departures }) {
   const begun = overview.resolved > 0;
   const best = standings.rankers.slice(0, SHOWN_RANKERS);
+  const axis = axisOf(best);
   return h(
     "div",
     { class: "overview" },
@@ -82,6 +86,7 @@ export function view(route, { overview, standings, departures }) {
             overview.light.reasons.map((reason) => h("li", null, reason)),
           ),
         ),
+    begun ? progressBar(overview) : null,
     h(
       "dl",
       { class: "figures" },
@@ -149,8 +154,8 @@ export function view(route, { overview, standings, departures }) {
                 null,
                 [
                   ["Ranker", ""],
-                  ["Win rate", "number"],
-                  [h("span", { class: "hide" }, "95 % interval"), "wide"],
+                  ["Decisive wins", "number"],
+                  [[h("span", { class: "hide" }, "95 % interval"), axisLabels(axis)], "wide"],
                   ["Evidence against", "bar", EVIDENCE_HELP],
                 ].map(([name, kind, title]) => h("th", { scope: "col", class: kind, title }, name)),
               ),
@@ -163,9 +168,9 @@ export function view(route, { overview, standings, departures }) {
                   "tr",
                   { class: line.state },
                   h("th", { scope: "row", class: "name", title: line.ranker }, line.ranker),
-                  h("td", { class: "number" }, percent(line.rate, 1)),
-                  h("td", { class: "wide" }, interval(line)),
-                  h("td", { class: "bar" }, evidence(line, standings.enough)),
+                  h("td", { class: "number" }, percent(line.win_share, 1)),
+                  h("td", { class: "wide" }, interval(line, axis)),
+                  h("td", { class: "bar" }, evidence(line)),
                 ),
               ),
             ),

@@ -76,7 +76,7 @@ export function view(route, { overview, departures, audit }) {
       ),
     ),
     asTable(
-      "Eliminated rankers, latest first",
+      "Eliminated and retired rankers, latest first",
       [
         ["Ranker", ""],
         ["At duel", "number"],
@@ -87,7 +87,13 @@ export function view(route, { overview, departures, audit }) {
       [...departures]
         .reverse()
         .slice(0, 2000)
-        .map((one) => [one.ranker, count(one.resolved), one.by ?? "–", reason(one), count(one.left)]),
+        .map((one) => [
+          one.ranker,
+          count(one.resolved),
+          one.state === "retired" ? "retired by an operator" : (one.by ?? "–"),
+          reason(one),
+          count(one.left),
+        ]),
     ),
   );
 }

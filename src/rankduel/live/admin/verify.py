@@ -195,4 +195,5 @@ def _learnt(state: State) -> dict[str, Any]:
     """Return everything that events determine, without caches of the bandit and the position of its random stream."""
     bandit = state.bandit
     snapshot: dict[str, Any] = json.loads(state.to_snapshot().state)
+    del snapshot["retired_at"]  # snapshots of older versions know it only roughly
     return snapshot | {"told": bandit.told, "champion": bandit.champion, "decision": repr(bandit.decision())}

@@ -37,7 +37,7 @@ class State:
         self.bandit: Bandit = stored_bandit(settings.bandit, len(settings.rankers), seed=settings.seed)
         self.rankers = list(settings.rankers)
         self.arms = {ranker: arm for arm, ranker in enumerate(self.rankers)}
-        self.retired: set[int] = set()
+        self.retired: dict[int, int] = {}  # each with the number of duels resolved by then
         self.paused: set[int] = set()  # rankers
         self.phase = "running"  # or draft, paused, stopped, archived; `status` also says decided and rolled_out
         self.rollout: Rollout | None = None
@@ -166,7 +166,7 @@ class State:
             return
         if kind == "retired" and self.bandit.n_alive > 1:
             self.changeable("retire")(arm)
-            self.retired.add(arm)
+            self.retired[arm] = self.bandit.told
         elif kind == "ranker_paused" and arm not in self.paused:
             self.changeable("pause")(arm)
             self.paused.add(arm)
@@ -225,6 +225,7 @@ class State:
             "settings": self.settings.to_dict(),
             "rankers": self.rankers,
             "retired": sorted(self.retired),
+            "retired_at": [resolved for _, resolved in sorted(self.retired.items())],
             "paused": sorted(self.paused),
             "status": self.phase,
             "rollout": self.rollout,
@@ -252,7 +253,10 @@ class State:
         if state.bandit.n_arms != len(state.rankers):
             raise SnapshotError(f"the snapshot has {state.bandit.n_arms} arms for {len(state.rankers)} rankers")
         state.arms = {ranker: arm for arm, ranker in enumerate(state.rankers)}
-        state.retired, state.paused = set(stored["retired"]), set(stored["paused"])
+        # Snapshots of older versions do not say when rankers were retired: at the latest when they were taken.
+        at_the_latest = [state.bandit.told] * len(stored["retired"])
+        state.retired = dict(zip(stored["retired"], stored.get("retired_at", at_the_latest), strict=True))
+        state.paused = set(stored["paused"])
         state.wins = {(first, second): count for first, second, count in stored["wins"]}
         state.ties = {(first, second): count for first, second, count in stored["ties"]}
         return state

@@ -244,6 +244,9 @@ class Storage(Protocol):
     def resolved_since(self, tournament: str, time: float) -> int:
         """Return the number of outcomes in the journal since a time."""
 
+    def event_time(self, tournament: str, number: int) -> float | None:
+        """Return the time of an event; None if it does not exist."""
+
     def duel(self, tournament: str, session: int, number: int) -> DuelRow | None:
         """Return a duel by session and number; None if it does not exist."""
 
@@ -278,6 +281,9 @@ class Storage(Protocol):
 
     def duels_of_client(self, tournament: str, client: str, limit: int) -> list[tuple[int, int]]:
         """Return session and number of duels of a client, given by its hash."""
+
+    def clients_of_duels(self, tournament: str) -> Iterator[list[tuple[int, int, str | None]]]:
+        """Yield first, second and hashed client of all resolved duels, many at a time. A client may be None."""
 
     def signals(self, tournament: str, session: int, number: int) -> list[SignalRow]:
         """Return the signals of a duel, in order of time."""

@@ -102,6 +102,12 @@ DUELS_OF_CLIENT = "SELECT count(*) FROM duels WHERE tournament = $1 AND client =
 # The duels of a client: for an erasure.
 DUELS_BY_CLIENT = "SELECT session, number FROM duels WHERE tournament = $1 AND client = $2 LIMIT $3"
 
+# The rankers and clients of resolved duels after a session and number: to count clients.
+CLIENTS_OF_DUELS = (
+    "SELECT session, number, first, second, client FROM duels "
+    "WHERE tournament = $1 AND (session, number) > ($2, $3) AND state = 'resolved' ORDER BY session, number LIMIT $4"
+)
+
 # Finished duels that were issued before a time and still have personal data, oldest first; and their number. The index
 # `duels_unpruned` has the same condition.
 _UNPRUNED = "state NOT IN ('issued', 'shown') AND coalesce(page, 'none') <> ''"

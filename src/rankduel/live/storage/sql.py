@@ -17,6 +17,7 @@ from rankduel.live.storage.transaction import NON_DURABLE, TournamentTransaction
 
 __all__ = ["SqlStorage"]
 
+_MAX_DUELS_PER_READ = 10_000
 _MAX_EVENTS_PER_READ = 10_000  # a long read would block checkpoints of SQLite's write-ahead log
 _CHECKED_LAST_EVENTS = 1_000  # of a journal, read to check it when a tournament is opened
 _MAX_NUMBER = 2**62  # larger than any event or session number
@@ -97,6 +98,11 @@ class SqlStorage(Database):
         others: int = self.select(self.statements.count_changes, (id, low, last))[0][0]
         return last - low - others
 
+    def event_time(self, tournament: str, number: int) -> float | None:
+        """Return the time of an event; None if it does not exist."""
+        rows = self.select(sql.EVENT_TIME, (self.tournament_id(tournament), number))
+        return rows[0][0] if rows else None
+
     def duel(self, tournament: str, session: int, number: int) -> DuelRow | None:
         """Return a duel by session and number; None if it does not exist."""
         rows = self.select(sql.DUEL, (self.tournament_id(tournament), session, number))
@@ -167,6 +173,13 @@ class SqlStorage(Database):
         """Return session and number of duels of a client, given by its hash."""
         rows = self.select(sql.DUELS_BY_CLIENT, (self.tournament_id(tournament), client, limit))
         return [(session, number) for session, number in rows]
+
+    def clients_of_duels(self, tournament: str) -> Iterator[list[tuple[int, int, str | None]]]:
+        """Yield first, second and hashed client of all resolved duels, many at a time. A client may be None."""
+        id, after = self.tournament_id(tournament), (-1, 0)
+        while rows := self.select(sql.CLIENTS_OF_DUELS, (id, *after, _MAX_DUELS_PER_READ)):
+            yield [(first, second, client) for _, _, first, second, client in rows]
+            after = rows[-1][0], rows[-1][1]
 
     def signals(self, tournament: str, session: int, number: int) -> list[SignalRow]:
         """Return the signals of a duel, in order of time."""

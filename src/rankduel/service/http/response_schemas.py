@@ -184,14 +184,16 @@ class Defaults(Struct):
 
 
 class Standing(Struct):
-    """A row of the leaderboard."""
+    """A row of the leaderboard. `rate` counts a tie as half a win, and `win_share` leaves ties out."""
 
     ranker: str
-    state: str  # champion, left, paused, out or retired
+    state: str  # champion, left, paused, eliminated or retired
     wins: int
     losses: int
     ties: int
     rate: float
+    win_share: float  # of the duels that were no ties
+    tie_share: float  # of all duels
 
 
 class Ranker(Struct):
@@ -231,6 +233,7 @@ class Decision(Struct):
     resolved: int  # duels
     p_best_exists: float  # p-value of "one ranker is at least as good as all others"
     copeland: list[str]  # win most pairs; an estimate, given if the p-value is small
+    stopped: bool  # whether the tournament was stopped
 
 
 class Departure(Struct):
@@ -246,6 +249,7 @@ class Departure(Struct):
     evidence: float | None
     enough: float | None
     left: int
+    state: str  # eliminated or retired
 
 
 class TimelinePage(Struct):

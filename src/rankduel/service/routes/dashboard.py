@@ -17,6 +17,7 @@ from rankduel.dashboard import (
     leaderboard,
     markdown,
     preference_grid,
+    progress,
     report,
     summary_sentence,
 )
@@ -71,6 +72,8 @@ class Overview(Struct):
     confidence: float | None  # None: the bandit gives no guarantee
     confidence_reached: bool
     ends: bool  # whether the bandit reaches a decision
+    progress: float | None  # towards the decision, from 0 to 1; None: the bandit makes no decision
+    batched: bool  # whether the bandit divides its rankers into batches
     light: HealthStatus
     duels: out.Counts
     forecast: Forecast | None
@@ -83,10 +86,9 @@ class Overview(Struct):
 
 
 class Standings(Struct):
-    """The whole leaderboard. Evidence that reaches `enough`, a natural logarithm, eliminates a ranker."""
+    """The whole leaderboard."""
 
     rankers: list[LeaderboardRow]
-    enough: float | None
     level: float  # confidence level of the intervals
 
 
@@ -131,9 +133,9 @@ async def overview(request: Request) -> Response:
 @reads_tournament_cached
 def standings(t: LocalTournament, query: dict[str, Any]) -> Standings:
     """The whole leaderboard, with intervals, evidence and batches."""
-    view = t.view()
-    rankers: list[Any] = [Raw(encode(line)) for line in leaderboard(view)]  # one by one: other threads run in between
-    return Standings(rankers=rankers, enough=view.enough, level=INTERVAL_CONFIDENCE)
+    lines = leaderboard(t.view())
+    rankers: list[Any] = [Raw(encode(line)) for line in lines]  # one by one: other threads run in between
+    return Standings(rankers=rankers, level=INTERVAL_CONFIDENCE)
 
 
 @reads_tournament_cached
@@ -218,6 +220,8 @@ def overview_of(t: LocalTournament, forecasts: Forecasts | None) -> Overview:
         confidence=None if found.delta is None else 1 - found.delta,
         confidence_reached=confidence_reached(found),
         ends=view.ends,
+        progress=progress(view),
+        batched=view.batches is not None,
         light=health_status(view, health, stored.paused),
         duels=counts_out(health.counts),
         forecast=expected,
