@@ -78,7 +78,7 @@ def test_new_queries_are_answered_without_the_storage(issuing: Issuing, monkeypa
 def test_nothing_is_issued_while_it_is_paused(issuing: Issuing) -> None:
     issuer = issuing(baseline="b")
     (before,) = issuer.ask_many([("old", None)])
-    issuer.runtime.state.status = "paused"
+    issuer.runtime.state.phase = "paused"
     again, new = issuer.ask_many([("old", None), ("new", None)])
     assert again == before
     assert (new.id, new.why, new.first, new.second) == (None, "paused", "b", "b")
