@@ -9,6 +9,7 @@ from benchmarks import (
     instructions,
     live,
     loading,
+    metrics,
     multileaving,
     postgres,
     running_time,
@@ -49,6 +50,7 @@ def parser() -> argparse.ArgumentParser:
         help="only memory and opening time of a live tournament",
     )
     options.add_argument("--service", action="store_true", help="only the HTTP service")
+    options.add_argument("--metrics", action="store_true", help="only the metrics of the HTTP service")
     options.add_argument(
         "--sizes", action="store_true", help="only bytes per duel; with --postgres, in this database, which is emptied"
     )
@@ -65,15 +67,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if asked.loading is not None:
         loading.report(fraction=asked.loading, quick=asked.quick)
         return
-    if asked.live:
-        live.report(quick=asked.quick)
-        return
     if asked.endurance is not None:
         live.endurance(asked.endurance)
         return
-    if asked.service:
-        service.report(quick=asked.quick)
-        return
+    for report, chosen in ((live.report, asked.live), (service.report, asked.service), (metrics.report, asked.metrics)):
+        if chosen:
+            report(quick=asked.quick)
+            return
     if asked.sizes or asked.postgres is not None:
         if asked.sizes:
             sizes.report(asked.postgres, quick=asked.quick)

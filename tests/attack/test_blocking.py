@@ -118,6 +118,9 @@ def test_stuck_writes_keep_neither_asks_nor_readyz_waiting(hanging: tuple[Server
         assert slowest < 2
         assert {answer.status for answer in ready} == {200}
         assert ready[-1].raw == b"degraded: the storage does not keep up with writes, asks get the baseline\n"
+        began = time.monotonic()
+        assert b"rankduel_storage_failing 1.0" in client.get("/metrics").raw
+        assert time.monotonic() - began < 2
         file.unlink()
         for thread in stuck:
             thread.join()

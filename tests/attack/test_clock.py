@@ -70,6 +70,7 @@ def test_a_clock_that_jumps(tmp_path: Path, offset: Path, jump: int, way: str) -
         assert client.get("/readyz").raw == b"ok\n"
         offset.write_text(str(jump))
         until(lambda: client.get("/readyz").raw == b"degraded: the clock jumped\n")
+        assert b"rankduel_clock_jumped 1.0" in client.get("/metrics").raw
         said = client.get("/v1/tournaments/t/health").body["clock"]
         assert said.startswith(f"The clock jumped {way} by 3 days.")
         light = client.get("/v1/tournaments/t/overview").body["light"]

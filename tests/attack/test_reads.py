@@ -325,7 +325,8 @@ def test_traffic_goes_on_while_reads_are_stuck(url: str) -> None:
             assert (await called(service, "ingest", event)).statuses == ["accepted"]
             assert [told.status for told in await service.tell(t, [(duel, Outcome.FIRST)])] == ["accepted"]
             assert (await called(service, "readyz")).status == 200
-            for name in ("standings", "decision", "metrics", "overviews"):
+            assert b"rankduel_requests_in_flight" in (await called(service, "metrics")).body
+            for name in ("standings", "decision", "overviews"):
                 with pytest.raises(Problem, match="reads are waiting"):
                     await called(service, "cards" if name == "overviews" else name, name="t")
         finally:
@@ -508,7 +509,7 @@ def test_readyz_watchers_and_metrics_copy_no_counters(url: str, monkeypatch: pyt
         monkeypatch.setattr(LocalTournament, "health", lambda _: pytest.fail("all counters were folded"))
         monkeypatch.setattr(LocalTournament, "counters", lambda _: pytest.fail("all counters were copied"))
         assert (await called(service, "readyz")).body == b"ok\n"
-        assert b'rankduel_duels_total{tournament="t"' in (await called(service, "metrics")).body
+        assert b'rankduel_duels_issued_total{tournament="t"}' in (await called(service, "metrics")).body
         stop = asyncio.Event()
         changes = browser._changes(service, "", "t", stop)
         assert b"retry" in await anext(changes)

@@ -89,7 +89,9 @@ def test_a_disk_that_fills_up_is_noticed_when_nobody_writes(tmp_path: Path, tour
             assert "the storage" in light["reasons"][0]
             assert client.post(f"/v1/tournaments/{name}/ask", {}).body["why"] == "storage"
         resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, full)
+        assert b"rankduel_storage_failing 1.0" in client.get("/metrics").raw
         until(lambda: client.get("/readyz").raw == b"ok\n")
+        assert b"rankduel_storage_failing 0.0" in client.get("/metrics").raw
         for name in tournaments:
             assert client.get(f"/v1/tournaments/{name}/overview").body["light"]["state"] == "good"
             assert client.post(f"/v1/tournaments/{name}/ask", {}).body["serve"] == "duel"

@@ -92,6 +92,12 @@ def test_service() -> None:
     assert "\nbatches of 100: " in lines
 
 
+def test_metrics() -> None:
+    told = bench("--metrics", "--quick")
+    assert "\ncounting a request: " in told
+    assert "\nscrape of 20 tournaments: " in told
+
+
 def test_postgres(postgres: Server) -> None:
     lines = bench("--postgres", postgres.empty(), "--quick")
     for processes in (1, 3):

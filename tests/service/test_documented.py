@@ -1,4 +1,4 @@
-"""The page of the service tells of every call, problem, setting and metric, and of nothing else."""
+"""The page of the service tells of every call, problem and setting, and of nothing else."""
 
 import re
 from dataclasses import fields
@@ -6,7 +6,6 @@ from dataclasses import fields
 from fences import ROOT
 from rankduel.service import SCOPES, ServiceSettings
 from rankduel.service.app import ROUTES
-from rankduel.service.metrics import Metrics, server_metrics, tournament_metrics
 from rankduel.service.problems import PROBLEMS
 
 PAGE = (ROOT / "docs" / "service.md").read_text()
@@ -41,12 +40,6 @@ def test_every_setting() -> None:
 
 def test_every_scope() -> None:
     assert tuple(first_cells("Keys")) == SCOPES
-
-
-def test_every_metric() -> None:
-    lines = [*server_metrics(Metrics()), *tournament_metrics({}, [])]
-    metrics = {line.split()[2] for line in lines if line.startswith("# TYPE")}
-    assert metrics == set(first_cells("Monitoring"))
 
 
 def test_the_threat_model_names_what_is_asked_most() -> None:

@@ -1,6 +1,7 @@
 """Circuit breaker: stop calling a failing service for a while, so that users do not wait for it.
 
-The rules know neither clock, threads nor sockets: the caller passes the time, and calls from one thread at a time.
+The rules know neither clock, threads nor sockets: the caller, `Client` in client.py, passes the time, and calls
+from one thread at a time.
 """
 
 import random

@@ -1,4 +1,7 @@
-"""Store of finished runs: one small file per run, written atomically."""
+"""Store of finished runs: one small file per run, written atomically.
+
+`execute` in engine.py reads it before it computes anything, so an interrupted experiment continues where it stopped.
+"""
 
 import hashlib
 import json

@@ -214,8 +214,18 @@ class LocalTournament(OperatedTournament, Tournament, schemes=("",)):
 
     @property
     def durable_counts(self) -> Counts:
-        """The durable counts of duels by state. Never blocks."""
-        return self._runtime.counts()
+        """The durable counts of duels by state. Never blocks, and none of them ever decreases."""
+        return self._runtime.durable_counts
+
+    @property
+    def id(self) -> int:
+        """The id in the storage. Tournaments that are created later have larger ids."""
+        return self.storage.tournament_id(self.name)
+
+    @property
+    def n_left(self) -> int:
+        """The number of rankers that are not eliminated or retired. Never blocks."""
+        return self._state.bandit.n_alive
 
     @property
     def counters_version(self) -> int:

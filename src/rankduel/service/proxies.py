@@ -27,6 +27,10 @@ class TrustedProxies:
         self._networks = tuple(map(_network, proxies))
         self._trusts = lru_cache(maxsize=1000)(self._is_trusted)
 
+    def __reduce__(self) -> tuple[type["TrustedProxies"], tuple[list[str]]]:
+        """Pickle without the cache, for `serve` with several processes."""
+        return TrustedProxies, ([str(network) for network in self._networks],)
+
     def __contains__(self, address: object) -> bool:
         return isinstance(address, str) and self._trusts(address)
 

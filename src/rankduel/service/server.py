@@ -6,6 +6,7 @@ import logging
 import signal
 import socket
 import threading
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -63,14 +64,14 @@ def _prepare() -> None:
 async def _serve_one(app: Gateway, settings: ServiceSettings) -> None:
     await app.service.start()
     try:
-        listening = _listen(settings)
+        sockets = [*map(partial(_listen_on, settings.host), settings.metrics_ports), _listen(settings)]
     except OSError:
         await app.service.stop()
         raise
     if threading.current_thread() is threading.main_thread():
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: None)  # uvicorn replaces it while it runs, and raises the signal again
-    await uvicorn.Server(_config(app, settings)).serve([listening])  # on exit, the lifespan stops the service
+    await uvicorn.Server(_config(app, settings)).serve(sockets)  # on exit, the lifespan stops the service
     _log.info("stopped")
 
 
@@ -80,7 +81,11 @@ def _serve_many(storage: str, settings: ServiceSettings, *, create: bool) -> Non
         settings.check(ApiKeys.load(shared))
     finally:
         shared.close()
-    Multiprocess(_config(_App(storage, settings), settings), sockets=[_listen(settings)]).run()
+    for port in settings.metrics_ports:
+        _listen_on(settings.host, port).close()  # raises OSError if the port is taken
+    sockets: list[Any] = [_OwnSocket(settings)] if settings.metrics_ports else []
+    sockets.append(_listen(settings))
+    Multiprocess(_config(_App(storage, settings), settings), sockets=sockets).run()
 
 
 @dataclass(frozen=True)
@@ -95,16 +100,41 @@ class _App:
         return make_app(self.storage, self.settings)
 
 
+@dataclass(frozen=True)
+class _OwnSocket:
+    """Becomes a socket in each process that it is sent to: it listens on the first of `metrics_ports` that is free."""
+
+    settings: ServiceSettings
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _listen_alone, (self.settings,)
+
+
+def _listen_alone(settings: ServiceSettings) -> socket.socket:
+    """Return a socket that listens on the first free port of `metrics_ports`."""
+    for port in settings.metrics_ports:
+        with suppress(OSError):
+            return _listen_on(settings.host, port)
+    log_to_stderr()
+    ports = f"{settings.metrics_ports.start} to {settings.metrics_ports.stop - 1}"
+    _log.error("no metrics of this process: all ports from %s are in use by other programs", ports)
+    return _listen_on(settings.host, 0)  # users matter more than metrics
+
+
 def _listen(settings: ServiceSettings) -> socket.socket:
-    """Return a listening socket and log its port."""
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    try:
-        listening = socket.create_server((settings.host, settings.port), family=family, backlog=_BACKLOG_CONNECTIONS)
-    except OSError as error:
-        raise OSError(error.errno, f"cannot listen on {settings.host}:{settings.port}: {error.strerror}") from None
+    """Return a listening socket that child processes inherit, and log its port."""
+    listening = _listen_on(settings.host, settings.port)
     listening.set_inheritable(True)
     _log.info("listening", extra={"host": settings.host, "port": listening.getsockname()[1]})
     return listening
+
+
+def _listen_on(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=_BACKLOG_CONNECTIONS)
+    except OSError as error:
+        raise OSError(error.errno, f"cannot listen on {host}:{port}: {error.strerror}") from None
 
 
 def _config(app: Any, settings: ServiceSettings) -> uvicorn.Config:

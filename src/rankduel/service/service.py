@@ -18,7 +18,7 @@ from rankduel.service.auth.authentication import Authentication
 from rankduel.service.auth.keys import ApiKeys
 from rankduel.service.auth.sessions import Sessions
 from rankduel.service.forecasts import ForecastCache
-from rankduel.service.metrics import Metrics
+from rankduel.service.metrics import RequestCounters, ServiceState, make_registry
 from rankduel.service.open_tournaments import OpenTournaments
 from rankduel.service.read_pool import ReadPool
 from rankduel.service.settings import ServiceSettings
@@ -30,6 +30,7 @@ _ASK_THREADS = 16  # for asks that must read the storage: they never wait for ot
 _WRITE_THREADS = 16  # for requests that wait for a commit: events, pages, operators
 _READ_THREADS = 2  # for reads: each computes, and holds the interpreter lock that asks need
 _REPLAY_THREADS = 1  # for reads that take a second: replays of the journal, forecasts, reports
+_SCRAPE_THREADS = 1  # for metrics: they never wait for reads, nor for the storage
 _KEY_READ_SECONDS = 5.0  # a storage that takes longer to return its keys counts as unreadable
 _KEYS_UNREADABLE = "cannot read API keys; the cached keys stay valid"
 _log = logging.getLogger("rankduel.service")
@@ -42,7 +43,8 @@ class Service:
     def __init__(self, storage: str, settings: ServiceSettings, *, create: bool = False) -> None:
         self.storage, self.settings = storage, settings
         self._create = create
-        self.metrics = Metrics()
+        self.metrics = RequestCounters()
+        self.registry = make_registry(self.metrics, self._state)
         self.ready = False
         self.readable = True  # whether the last read of the API keys succeeded
         self.openapi = b""
@@ -50,6 +52,7 @@ class Service:
         self.authentication: Authentication
         self.watchers = 0  # open streams of changes
         self.reads, self.replays = ReadPool(_READ_THREADS), ReadPool(_REPLAY_THREADS)
+        self.scrapes = ReadPool(_SCRAPE_THREADS)
         self.forecasts = ForecastCache(self.replays)
         self._tell_batchers: dict[str, TellBatcher] = {}
         self._ask_threads = ThreadPoolExecutor(_ASK_THREADS, thread_name_prefix="rankduel asks")
@@ -79,6 +82,7 @@ class Service:
         self.ready = False
         self.reads.close()
         self.replays.close()
+        self.scrapes.close()
         if self._watcher is not None:
             self._watcher.cancel()
             await self.in_thread(self.open_tournaments.close)
@@ -114,6 +118,17 @@ class Service:
         if failing:
             found.append(f"maintenance fails in {failing} tournaments")
         return found
+
+    def _state(self) -> ServiceState:
+        """Return the state for metrics. Never waits for the storage."""
+        opened = self.open_tournaments
+        storage_works = self.readable and opened.write_failure is None and opened.storage.damage is None
+        return ServiceState(
+            tournaments=list(opened.tournaments.values()),
+            broken=list(opened.broken),
+            storage_failing=not storage_works or opened.stalled,
+            clock_jumped=bool(CLOCK.jump),
+        )
 
     async def tournament_names(self) -> list[str]:
         """Return the names of all tournaments in alphabetical order. The read pool reads them."""

@@ -8,6 +8,7 @@ from rankduel.service.proxies import TrustedProxies
 
 __all__ = ["ServiceSettings"]
 
+_LARGEST_PORT = 65_535
 _LOOPBACK_HOSTS = ("127.0.0.1", "::1", "localhost")
 
 
@@ -24,6 +25,7 @@ class ServiceSettings:
     hosts: tuple[str, ...] = ()  # more names that are allowed in the Host header
     trusted_proxies: tuple[str, ...] = ("127.0.0.1", "::1")  # addresses and networks whose X-Forwarded-* are believed
     processes: int = 1
+    metrics_port: int = 0  # first of the ports on which each process listens alone, for Prometheus; 0: none
     largest_body: int = 1_000_000
     deadline: float = 10.0  # from the head of a request to its response
     rate: float = 20_000.0  # requests per second of one key, or of one address while there are no keys
@@ -44,8 +46,10 @@ class ServiceSettings:
         for name in ("hosts", "trusted_proxies"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         TrustedProxies(self.trusted_proxies)  # raises ValueError
-        if isinstance(self.port, bool) or not isinstance(self.port, int) or not 0 <= self.port <= 65_535:
-            raise ValueError(f"port must be a whole number from 0 to 65535, got {self.port!r}")
+        for name in ("port", "metrics_port"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _LARGEST_PORT:
+                raise ValueError(f"{name} must be a whole number from 0 to {_LARGEST_PORT}, got {value!r}")
         integers = ("processes", "largest_body", "connections", "connections_per_address")
         for name in integers:
             value = getattr(self, name)
@@ -56,7 +60,12 @@ class ServiceSettings:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e9:
                 raise ValueError(f"{name} must be a number > 0 and < 1e9, got {value!r}")
-
+        if self.metrics_port and (self.metrics_ports.stop - 1 > _LARGEST_PORT or self.port in self.metrics_ports):
+            ports = f"{self.metrics_ports.start} to {self.metrics_ports.stop - 1}"
+            raise ValueError(
+                f"metrics_port: the ports of the processes must be at most {_LARGEST_PORT}, and none may be the port "
+                f"{self.port} of the service; got {ports}"
+            )
         days = self.retention_days
         if isinstance(days, bool) or not isinstance(days, int | float) or not 0 <= days < 1e6:
             raise ValueError(f"retention_days must be a number >= 0 and < 1e6, got {days!r}; 0 keeps everything")
@@ -72,6 +81,11 @@ class ServiceSettings:
     def loopback(self) -> bool:
         """Whether only this machine can reach the server."""
         return is_loopback(self.host)
+
+    @property
+    def metrics_ports(self) -> range:
+        """The ports on which each process listens alone: the first process that starts takes the first one."""
+        return range(self.metrics_port, self.metrics_port + self.processes) if self.metrics_port else range(0)
 
     @property
     def allowed_hosts(self) -> tuple[str, ...]:

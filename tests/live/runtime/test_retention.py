@@ -89,7 +89,8 @@ def test_a_failure_is_logged_once_a_minute_and_tried_again(
         failing.setattr(writer.storage, "commit", fail)
         for _ in range(3):
             due.run_due()
-    assert caplog.messages == ["cannot prune old duels: the disk is full"]
+    logged = [message for message in caplog.messages if "prune" in message]  # the writer logs failures, too
+    assert logged == ["cannot prune old duels: the disk is full"]
     due._due = 0.0
     due.run_due()
     assert sum(left(writer).values()) == 50

@@ -11,7 +11,6 @@ from rankduel.errors import BrokenTournament, StorageError, UnknownTournament
 from rankduel.service.http.body_limits import ClientDisconnected
 from rankduel.service.http.gateway import Gateway
 from rankduel.service.http.responses import Response, send_response
-from rankduel.service.metrics import server_metrics
 from rankduel.service.problems import CLOSE_CONNECTION, Problem
 from service.asgi import request, scope_of
 from service.offline import offline_service
@@ -131,7 +130,9 @@ def test_requests_are_counted_by_route_not_by_path() -> None:
     metrics = app.service.metrics
     assert metrics.requests == {("GET", "/here/{name}", 200): 1}
     assert metrics.in_flight == 0
-    assert 'rankduel_request_seconds_count{method="GET",path="/here/{name}"} 1' in list(server_metrics(metrics))
+    ((route, buckets, seconds),) = metrics.durations()
+    assert (route, buckets[-1]) == (("GET", "/here/{name}"), (float("inf"), 1))
+    assert 0 < seconds < 60
 
 
 def test_requests_without_a_route_are_counted_together() -> None:
@@ -139,6 +140,19 @@ def test_requests_without_a_route_are_counted_together() -> None:
     for method in ("GET", "BREW"):
         asyncio.run(request(app, method, f"/{method}"))
     assert app.service.metrics.requests == {("other", "other", 404): 2}
+
+
+def test_wrong_methods_are_counted_together() -> None:
+    """Otherwise clients choose how many series there are."""
+
+    async def refused(scope: Scope, receive: Receive, send: Send) -> None:
+        scope["route_path"] = "/here/{name}"
+        raise Problem("wrong-method")
+
+    app = gateway(refused)
+    for method in ("PROPFIND", "LOCK"):
+        asyncio.run(request(app, method, "/here/x"))
+    assert app.service.metrics.requests == {("other", "/here/{name}", 405): 2}
 
 
 def test_a_client_that_disconnects_gets_no_response() -> None:

@@ -8,7 +8,8 @@ def test_alive_ready_and_counted(client: Client, server: Server, name: str) -> N
     client.post(at(name, "/ask"), {})
     assert client.get(at(name)).body["duels"]["issued"] == 1
     text = client.get("/metrics").raw.decode()
-    assert f'rankduel_duels_total{{tournament="{name}",status="issued"}} 1' in text
+    assert f'rankduel_duels_issued_total{{tournament="{name}"}} 1.0' in text
+    assert f'rankduel_asks_total{{serve="duel",tournament="{name}",why="none"}} 1.0' in text
     assert 'rankduel_requests_total{method="POST",path="/v1/tournaments/{name}/ask",status="200"}' in text
     for line in text.splitlines():
         assert line.startswith("# ") or float(line.rpartition(" ")[2]) >= 0

@@ -19,6 +19,7 @@ SETTING_HELP = {
     "hosts": "host names that clients use, in addition to the address itself",
     "trusted_proxies": "addresses or networks of proxies whose X-Forwarded-For and X-Forwarded-Proto are believed",
     "processes": "server processes; more than one needs a PostgreSQL storage",
+    "metrics_port": "each process listens on a port of its own, from this one on, for Prometheus; 0: none",
     "largest_body": "maximum size of a request body, in bytes",
     "deadline": "timeout of a request, in seconds",
     "rate": "requests per second and key, or per address where no key is needed",

@@ -1,4 +1,8 @@
-"""States of a duel: issued, shown, then resolved, no_signal, expired, late, void or failed."""
+"""States of a duel: issued, shown, then resolved, no_signal, expired, late, void or failed.
+
+Two rules refuse what comes after a duel expired: `apply_outcome` here (an outcome, or clicks told with their page) and
+`TournamentTransaction._signal` in live/storage/transaction.py (a click sent as a signal).
+"""
 
 from enum import StrEnum
 from typing import NamedTuple

@@ -1,4 +1,7 @@
-"""Traffic share: which clients or queries take part in duels."""
+"""Traffic share: which clients or queries take part in duels.
+
+It is one of the reasons for the baseline. `DuelIssuer` in live/runtime/issuing.py checks all of them.
+"""
 
 from hashlib import blake2b
 

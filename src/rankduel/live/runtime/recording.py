@@ -1,4 +1,7 @@
-"""Record results: turn outcomes, clicks, shown pages and signals into entries for the storage."""
+"""Record results: turn outcomes, clicks, shown pages and signals into entries for the storage.
+
+Late results are not refused here, but when the entries are written (live/rules/duels.py names both rules).
+"""
 
 import json
 from collections.abc import Container, Iterable

@@ -52,6 +52,8 @@ class TournamentRuntime:
         self.snapshots = SnapshotTaker(name, self.storage, state, self.lock, snapshot_at)
         self._rules: tuple[dict[str, Any] | None, Attribution] = {}, Attribution()
         self.counters = _with_declared(self.actions, self.storage.counts(name))  # only durable ones
+        self._counting = threading.Lock()  # held while the counters are read again
+        self._stored_counts = self.counts()  # as they were last read
         if self.queries is not None:
             with suppress(StorageError):  # maintenance continues loading, and reports failures
                 self.queries.load()
@@ -121,6 +123,15 @@ class TournamentRuntime:
         """Return the durable counts of duels by state."""
         return Counts.of(self.counters)
 
+    @property
+    def durable_counts(self) -> Counts:
+        """The durable counts of duels by state. None of them ever decreases.
+
+        On a shared storage, these are the counts that were last read. `counters` may count a commit that happens during
+        the read twice, or not at all, until the next read.
+        """
+        return self._stored_counts if self.storage.shared else self.counts()
+
     # Journal
 
     def write(self, entries: Sequence[Entry]) -> list[Any]:
@@ -160,9 +171,11 @@ class TournamentRuntime:
 
     def count_again(self) -> None:
         """Read the counters again, which include other processes."""
-        counters = self.storage.counts(self.name)
-        self.counters_version += counters != self.counters
-        self.counters = counters
+        with self._counting:  # two threads must not swap an older and a newer read
+            counters = self.storage.counts(self.name)
+            self._stored_counts = Counts.of(counters)
+            self.counters_version += counters != self.counters
+            self.counters = counters
 
     def recover(self) -> None:
         """If the last commit failed, try another one, so that asks get duels again as soon as the storage works."""

@@ -315,6 +315,9 @@ class Storage(Protocol):
     def forget(self, tournament: str) -> None:
         """Forget what is cached of a tournament, because it was deleted."""
 
+    def tournament_id(self, tournament: str) -> int:
+        """Return the id of a tournament; -1 if it does not exist. Later tournaments have larger ids."""
+
     def leads(self, tournament: str) -> bool:
         """Whether this process leads: it resolves and expires duels, checks guardrails and takes snapshots."""
 

@@ -1,4 +1,7 @@
-"""Body limits: read a request body up to a maximum size, and drain the body of a refused request."""
+"""Body limits: read a request body up to a maximum size, and drain the body of a refused request.
+
+`Endpoint` (endpoint.py) passes the maximum, the setting `largest_body`.
+"""
 
 import asyncio
 from collections.abc import Mapping

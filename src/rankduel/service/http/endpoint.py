@@ -64,7 +64,8 @@ class Endpoint:
         if route.body is not None:
             scope["body"] = raw = await read_body(receive, headers, self.service.settings.largest_body)
             body = self._decoded(route, headers, raw)
-        response = await route.handler(Request(self.service, key, path, query, body, secure, self._rate_limits, client))
+        limits = self._rate_limits
+        response = await route.handler(Request(self.service, key, path, query, body, secure, limits, client, headers))
         if isinstance(response, StreamingResponse):
             await send_stream(scope, receive, send, response)
             return

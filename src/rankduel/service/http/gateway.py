@@ -21,6 +21,7 @@ __all__ = ["Gateway"]
 
 _access_log = logging.getLogger("rankduel.access")
 _SINGLE_NAMES = ("authorization", "content-length", "content-type", "host")  # sent twice, they would be ambiguous
+_WRONG_METHOD = 405
 _SINGLE = {name.encode() for name in _SINGLE_NAMES}
 
 
@@ -68,7 +69,8 @@ class Gateway:
 
     def _count(self, scope: Scope, seconds: float) -> None:
         path, status = scope.get("route_path", "other"), scope.get("status", 0)
-        self.service.metrics.count_request(scope["method"] if path != "other" else "other", path, status, seconds)
+        method = scope["method"] if path != "other" and status != _WRONG_METHOD else "other"  # clients choose others
+        self.service.metrics.count_request(method, path, status, seconds)
         if self.service.settings.access_log:
             fields = {"method": scope["method"], "path": path, "status": status, "seconds": round(seconds, 6)}
             _access_log.info("request", extra=fields)

@@ -1,6 +1,6 @@
 """Route declarations: method, path, scope, handler and schemas, for the router and the OpenAPI document."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial, wraps
 from typing import Any
@@ -39,6 +39,7 @@ class Request:
     secure: bool = False  # whether a trusted proxy received it over TLS
     rate_limits: RateLimits | None = None
     client: str = ""  # the client that rate limits count
+    headers: Mapping[bytes, bytes] = field(default_factory=dict)
 
     def charge(self, items: int) -> None:
         """Count the request as `items` requests. Raise a Problem if this exceeds the rate limit."""

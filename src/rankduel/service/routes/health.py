@@ -2,17 +2,16 @@
 
 from functools import partial
 
+from prometheus_client.exposition import choose_encoder
+
 from rankduel.errors import StorageError
 from rankduel.service.http.responses import Response, json_response
 from rankduel.service.http.routing import Request, Route
-from rankduel.service.metrics import server_metrics, tournament_metrics
-from rankduel.service.open_tournaments import OpenTournaments
 from rankduel.service.problems import Problem
 
 __all__ = ["ROUTES"]
 
 _TEXT = b"text/plain; charset=utf-8"
-_PROMETHEUS = b"text/plain; version=0.0.4; charset=utf-8"
 
 
 async def livez(request: Request) -> Response:
@@ -37,14 +36,15 @@ async def readyz(request: Request) -> Response:
 
 
 async def metrics(request: Request) -> Response:
-    """Prometheus metrics of the server and its tournaments."""
+    """Prometheus metrics of the server and its tournaments, as text or as OpenMetrics (header `Accept`)."""
     service = request.service
-    of_tournaments = await service.reads.answer("metrics", partial(_tournament_metrics, service.open_tournaments))
-    return Response("\n".join([*server_metrics(service.metrics), ""]).encode() + of_tournaments, _PROMETHEUS)
-
-
-def _tournament_metrics(opened: OpenTournaments) -> bytes:
-    return "\n".join([*tournament_metrics(dict(opened.tournaments), list(opened.broken)), ""]).encode()
+    accept = request.headers.get(b"accept", b"").decode("latin-1")
+    try:
+        encode, media_type = choose_encoder(accept)
+    except TypeError:  # a version that is no number
+        encode, media_type = choose_encoder("")
+    body = await service.scrapes.answer(media_type, partial(encode, service.registry))
+    return Response(body, media_type.encode("latin-1"))
 
 
 async def openapi(request: Request) -> Response:

@@ -37,7 +37,7 @@ async def ask(request: Request) -> out.Duel | out.Duels:
     t = await service.tournament(request.path["name"])
     if body.n is None and body.queries is None:
         (duel,) = await service.ask(t, [(body.query_id, body.client_id)])
-        service.metrics.asks[duel.serve] += 1
+        service.metrics.asks[t.name, duel.serve, duel.why] += 1
         return _duel(duel, body.query_id, t.settings.interleaving)
     asked = _queries(body)
     _check_ids(asked)  # before the first duel is issued: an invalid id rejects the whole batch
@@ -49,7 +49,7 @@ async def ask(request: Request) -> out.Duel | out.Duels:
         part = asked[start : start + _ASKS_PER_TURN]
         issued = await service.ask(t, part)
         duels += [_duel(duel, query_id, method) for (query_id, _), duel in zip(part, issued, strict=True)]
-    service.metrics.asks.update(duel.serve for duel in duels)
+    service.metrics.asks.update((t.name, duel.serve, duel.why) for duel in duels)
     return out.Duels(duels=duels)
 
 
@@ -94,10 +94,10 @@ async def tell(request: Request) -> out.Receipt | out.Receipts:
     t = await service.tournament(request.path["name"])
     if isinstance(body, Tell):
         (result,) = await service.tell(t, [_tell_item(t, body)])
-        service.metrics.tells[result.status] += 1
+        service.metrics.tells[t.name, result.status] += 1
         return _single_receipt(result, body)
     results = await service.tell(t, [_tell_item(t, item, index) for index, item in enumerate(body)])
-    service.metrics.tells.update(result.status for result in results)
+    service.metrics.tells.update((t.name, result.status) for result in results)
     return out.Receipts(receipts=[_receipt(*result) for result in results])
 
 
