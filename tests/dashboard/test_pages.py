@@ -119,7 +119,7 @@ def test_a_tournament_from_its_creation_to_its_decision(  # noqa: PLR0915 - one 
         operator.wait("Undecided")
         while play(client, "home%20search%2F1", "ranker-5"):
             pass
-    expect(page.locator(".verdict")).to_have_text("ranker-5", timeout=15_000)
+    expect(page.locator(".verdict")).to_have_text("ranker-5", timeout=20_000)
     with page.expect_download() as download:
         page.click("text=Markdown")
     text = Path(download.value.path()).read_text()
