@@ -3,7 +3,7 @@
 from rankduel.dashboard.assets import CONTENT_SECURITY_POLICY, FILES, File
 from rankduel.dashboard.duel_explanation import DuelContext, duel_context, explain_duel, selection_rule
 from rankduel.dashboard.evidence import enough_at_elimination, evidence_share
-from rankduel.dashboard.forecast import Forecast, forecast
+from rankduel.dashboard.forecast import Forecast, can_forecast, forecast, forecast_after
 from rankduel.dashboard.health_status import HealthStatus, fair_sides, health_status
 from rankduel.dashboard.leaderboard import LeaderboardRow, leaderboard
 from rankduel.dashboard.preference_grid import PreferenceGrid, preference_grid
@@ -25,7 +25,9 @@ __all__ = [
     "enough_at_elimination",
     "evidence_share",
     "fair_sides",
+    "can_forecast",
     "forecast",
+    "forecast_after",
     "preference_grid",
     "duel_context",
     "health_status",

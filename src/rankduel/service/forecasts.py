@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from time import monotonic
 from weakref import WeakKeyDictionary
 
-from rankduel.dashboard import Forecast, UserEffect, forecast, ratings, user_effect
+from rankduel.dashboard import Forecast, UserEffect, can_forecast, forecast, ratings, user_effect
 from rankduel.live import LocalTournament
 from rankduel.service.read_pool import ReadPool
 
@@ -62,12 +62,6 @@ def compute_forecasts(t: LocalTournament) -> Forecasts:
     view = t.view()
     rated = ratings(view)
     expected = None
-    if (
-        view.ends
-        and view.resolved
-        and view.decision.winner is None
-        and not view.decision.tied
-        and view.status not in ("stopped", "archived")
-    ):
-        expected = forecast(*t.snapshot(), rated, resolved=view.resolved)
+    if can_forecast(view):
+        expected = forecast(*t.snapshot(), view.meetings, resolved=view.resolved)
     return Forecasts(view.number, view.resolved, user_effect(view, rated), expected)
