@@ -1,4 +1,4 @@
-"""How often the end of a tournament lies in the forecast interval: played again, at 25, 50 and 75 % of the way.
+"""How often the end of a tournament lies in its forecast: made at 25, 50 and 75 % of the way, and at fixed duels.
 
 The problems are the real preference matrices, if there are any, and synthetic ones with 5 to 136 rankers. Some have
 ties, up to two thirds of the duels of close rankers, and some have a tolerance.
@@ -6,8 +6,7 @@ ties, up to two thirds of the duels of close rankers, and some have a tolerance.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import count, cycle, islice
-from time import thread_time
+from itertools import chain, count, islice
 
 import numpy as np
 import numpy.typing as npt
@@ -16,10 +15,12 @@ import rankduel as rd
 from benchmarks.problem import data
 from rankduel.dashboard import Forecast, forecast
 
-_MAX_DUELS = 1_000_000  # a tournament that is longer is left out
+_MAX_DUELS = 1_000_000  # a tournament that is longer has no quarter of the way
 _DELTA = 0.05
-_TOLERANCES = None, 0.02, 0.05
+_TOURNAMENTS = 120
+_TOLERANCES = 0.0, 0.02, 0.05  # 0: none
 _TIES = 0.0, 0.3, 0.67  # of rankers that are equal. Rankers that differ tie less
+_FIXED = [500 * 4**k for k in range(6)]  # numbers of duels
 _BATCH = 4_096  # uniform numbers drawn at once
 WAYS = 0.25, 0.5, 0.75
 Floats = npt.NDArray[np.float64]
@@ -37,7 +38,7 @@ class Case:
     seed: int
 
 
-class Play:
+class Tournament:
     """A tournament of CertifiedSparring with ties. The same case always plays the same duels."""
 
     def __init__(self, case: Case) -> None:
@@ -72,6 +73,10 @@ class Play:
             bandit.adopt(duel, outcome)
             self.counts[min(i, j)][max(i, j)][column] += 1
 
+    def forecast(self) -> Forecast:
+        """Forecast the rest of the tournament."""
+        return forecast(type(self.bandit), self.bandit.snapshot(), self.meetings, resolved=self.bandit.told)
+
     @property
     def meetings(self) -> Integers:
         """Rows of ranker i, ranker j > i, wins of i, wins of j, and ties."""
@@ -80,19 +85,17 @@ class Play:
         return np.column_stack((i, j, counts[i, j]))
 
 
-def cases(tournaments: int, *, real: bool = True) -> Iterator[Case]:
-    """Yield cases: first each real matrix, with every share of ties, then synthetic problems."""
-    folder = data() if real else None
-    files = sorted((folder / "matrices").glob("*.npz")) if folder else []
-    known = ((file.stem, rd.PreferenceMatrix.load(file)) for _ in _TIES for file in files)
-    settings = zip(cycle(_TOLERANCES), (ties for ties in cycle(_TIES) for _ in _TOLERANCES), strict=False)
-    named = (*known, *islice(_synthetic(), max(0, tournaments - len(files) * len(_TIES))))
-    for seed, ((name, problem), (tolerance, ties)) in enumerate(zip(named, settings, strict=False)):
-        if seed < tournaments:
-            yield Case(name, problem, ties, tolerance, seed)
+def cases() -> Iterator[Case]:
+    """Yield cases without end: each real matrix three times, if there are any, then synthetic problems."""
+    folder = data()
+    files = sorted((folder / "matrices").glob("*.npz")) * 3 if folder else []
+    real = ((file.stem, rd.PreferenceMatrix.load(file)) for file in files)
+    for seed, (name, problem) in enumerate(chain(real, synthetic())):
+        random = np.random.default_rng([seed, 0])
+        yield Case(name, problem, float(random.choice(_TIES)), float(random.choice(_TOLERANCES)) or None, seed)
 
 
-def _synthetic() -> Iterator[tuple[str, rd.PreferenceMatrix]]:
+def synthetic() -> Iterator[tuple[str, rd.PreferenceMatrix]]:
     """Yield problems of four kinds in turn."""
     for seed in count():
         random = np.random.default_rng([seed, 2])
@@ -116,21 +119,62 @@ def _logistic(lead: Floats) -> rd.PreferenceMatrix:
     return rd.PreferenceMatrix(0.5 + 0.5 * np.tanh(lead / 2))
 
 
-def replay(case: Case) -> tuple[int, list[tuple[int, Forecast]]] | None:
-    """Return the end of a tournament, and duels and forecast at each of the ways. None if it did not end in time."""
-    first = Play(case)
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A forecast, the duels before it, and the duels that really came after it. None if more than could be played."""
+
+    way: float | None  # share of all duels that were before it. None at a fixed number of duels
+    forecast: Forecast
+    told: int
+    rest: int | None
+
+    @property
+    def held(self) -> bool:
+        """Whether the real rest lies in the interval."""
+        least = self.forecast.horizon if self.forecast.least is None else self.forecast.least
+        if self.rest is None:
+            return self.forecast.most is None or self.forecast.most >= _MAX_DUELS - self.told
+        return least <= self.rest and (self.forecast.most is None or self.rest <= self.forecast.most)
+
+
+def replay(case: Case) -> list[Made]:
+    """Play a tournament twice: to its end, then to each forecast."""
+    first = Tournament(case)
     first.advance(_MAX_DUELS)
-    if not first.ended or first.bandit.told < 2 * len(WAYS):
-        return None
-    end, again, made = first.bandit.told, Play(case), []
-    for way in WAYS:
-        again.advance(int(way * end))
-        told = again.bandit.told
-        made.append((told, forecast(type(again.bandit), again.bandit.snapshot(), again.meetings, resolved=told)))
-    return end, made
+    end = first.bandit.told if first.ended else None
+    at: dict[int, float | None] = {fixed: None for fixed in _FIXED if end is None or fixed < end}
+    at |= {round(way * end): way for way in WAYS} if end else {}
+    again, made = Tournament(case), []
+    for told, way in sorted(at.items()):
+        again.advance(told)
+        made.append(Made(way, again.forecast(), told, None if end is None else end - told))
+    return made
 
 
-def held(made: Forecast, rest: int) -> bool:
-    """Whether the real rest lies in the interval of a forecast."""
-    least = made.horizon if made.least is None else made.least
-    return least <= rest and (made.most is None or rest <= made.most)
+def report(*, quick: bool) -> None:
+    """Play tournaments again and print how often the forecasts held."""
+    made: list[Made] = []
+    played = 2 if quick else _TOURNAMENTS
+    for case in islice(cases(), played):
+        made += replay(case)
+    ended = sum(one.way == WAYS[0] for one in made)
+    print(f"\nforecasts of {played} tournaments of CertifiedSparring, {ended} of which ended in {_MAX_DUELS:,} duels")
+    print(
+        f"{'made':>18}{'forecasts':>11}{'too early':>11}{'held':>7}{'end before':>12}{'after':>7}{'open':>6}{'width':>7}"
+    )
+    for way in (*WAYS, None):
+        print(row(f"at {way:.0%}" if way else "at fixed duels", [one for one in made if one.way == way]))
+
+
+def row(name: str, made: Sequence[Made]) -> str:
+    """One line of the table: how many forecasts were made, held and did not, and the median of their ratio."""
+    told = [one for one in made if not one.forecast.too_early]
+    held = sum(one.held for one in told)
+    before = sum(not one.held and one.rest is not None and one.rest <= (one.forecast.least or one.rest) for one in told)
+    bounded = [one.forecast for one in told if one.forecast.most is not None]
+    ratios = [one.most / max(1, one.least or 0) for one in bounded if one.most is not None]
+    width = f"{np.median(ratios):.1f}" if ratios else "-"
+    return (
+        f"{name:>18}{len(made):>11}{len(made) - len(told):>11}{held / max(1, len(told)):>7.0%}{before:>12}"
+        f"{len(told) - held - before:>7}{len(told) - len(bounded):>6}{width:>7}"
+    )

@@ -1,7 +1,6 @@
 """Posterior of the true preferences, given all duels: Bradley-Terry ratings, and a deviation of each pair from them."""
 
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -37,8 +36,8 @@ class PreferencePosterior:
     """Preferences given the decisive duels: logit p_ij = r_i - r_j + e_ij, with normal ratings r and deviations e.
 
     The standard deviation of r is estimated from the duels (EM). For that of e, several values are tried, and weighted
-    by their likelihood. So a pair that hardly met is drawn near the prediction of the ratings, and a pair that met often
-    near its own record. The ratings have a joint normal distribution (Laplace), which knows the difference of two
+    by their likelihood. So a pair that hardly met is drawn near the prediction of the ratings, and a pair that met
+    often near its own record. The ratings have a joint normal distribution (Laplace), which knows the difference of two
     rankers with the same opponents better than either rating.
 
     >>> posterior = PreferencePosterior(3, np.array([[0, 1, 60, 40], [1, 2, 600, 400]]))
@@ -110,7 +109,9 @@ class PreferencePosterior:
             noise = np.triu(fit.deviation * random.standard_normal((len(arms), len(arms))), 1)
             logits = ratings[:, None] - ratings + noise - noise.T
             lead = ratings[i] - ratings[j]
-            logits[i, j] = lead + pull * (response - lead) + fit.deviation * np.sqrt(1 - pull) * random.standard_normal(len(i))
+            logits[i, j] = (
+                lead + pull * (response - lead) + fit.deviation * np.sqrt(1 - pull) * random.standard_normal(len(i))
+            )
             logits[j, i] = -logits[i, j]
             if ((logits > 0).sum(1) == len(arms) - 1).any():
                 break

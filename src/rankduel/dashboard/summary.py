@@ -27,6 +27,8 @@ def summary_sentence(view: View, forecast: Forecast | None, per_day: float, *, f
 
 def _forecast(forecast: Forecast, per_day: float) -> str:
     """Say how many duels a decision needs, and how long they take."""
+    if forecast.too_early:
+        return "It is too early to forecast the decision."
     if forecast.most == 0:
         return "A decision is expected soon."
     least = forecast.horizon if forecast.least is None else forecast.least

@@ -202,6 +202,7 @@ function forecast({ forecast: made, resolved, status, ...overview }) {
   if (overview.light.state === "bad") return "–";
   if (!overview.ends) return "none";
   if (!made) return resolved ? "…" : "–";
+  if (made.too_early) return "too early";
   if (made.most === 0) return "soon";
   if (made.most === null) return `> ${about(made.least ?? made.horizon)}`;
   return made.least ? `${about(made.least)} – ${about(made.most)}` : `≤ ${about(made.most)}`;
@@ -210,7 +211,7 @@ function forecast({ forecast: made, resolved, status, ...overview }) {
 function range({ forecast: made, forecast_days: days, ends, light: { state }, ...overview }) {
   if (!ends && !isDecided(overview) && overview.status !== "stopped")
     return "this algorithm makes no decision";
-  if (state === "bad" || !made || made.most === 0) return null;
+  if (state === "bad" || !made || made.too_early || made.most === 0) return null;
   if (made.most !== null) return days ? `${times(days)} (80 % interval)` : "80 % interval";
   return `${percent(made.chance)} end within ${about(made.horizon)}`;
 }

@@ -280,12 +280,12 @@ def _updated_forecast(view: View, forecasts: Forecasts | None) -> Forecast | Non
         return None
     more = view.resolved - forecasts.resolved
     least, duels, most = (None if n is None else max(0, n - more) for n in (made.least, made.duels, made.most))
-    return Forecast(least, duels, most, max(0, made.horizon - more), made.chance)
+    return replace(made, least=least, duels=duels, most=most, horizon=max(0, made.horizon - more))
 
 
 def _days(expected: Forecast | None, per_day: float | None, status: str) -> ForecastDays | None:
     """Convert the duels of a forecast to days at today's traffic."""
-    if expected is None or not per_day or status != "running":
+    if expected is None or expected.too_early or not per_day or status != "running":
         return None
     counts = expected.least, expected.duels, expected.most, expected.horizon
     return ForecastDays(*(None if n is None else n / per_day for n in counts))
