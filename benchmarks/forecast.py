@@ -20,7 +20,7 @@ _DELTA = 0.05
 _TOURNAMENTS = 120
 _TOLERANCES = 0.0, 0.02, 0.05  # 0: none
 _TIES = 0.0, 0.3, 0.67  # of rankers that are equal. Rankers that differ tie less
-_FIXED = [500 * 4**k for k in range(6)]  # numbers of duels
+_FIXED = [2_000 * 4**k for k in range(4)]  # numbers of duels
 _BATCH = 4_096  # uniform numbers drawn at once
 WAYS = 0.25, 0.5, 0.75
 Floats = npt.NDArray[np.float64]
@@ -129,12 +129,16 @@ class Made:
     rest: int | None
 
     @property
-    def held(self) -> bool:
-        """Whether the real rest lies in the interval."""
+    def before(self) -> bool:
+        """Whether the tournament ended before the interval."""
         least = self.forecast.horizon if self.forecast.least is None else self.forecast.least
-        if self.rest is None:
-            return self.forecast.most is None or self.forecast.most >= _MAX_DUELS - self.told
-        return least <= self.rest and (self.forecast.most is None or self.rest <= self.forecast.most)
+        return self.rest is not None and self.rest < least
+
+    @property
+    def after(self) -> bool:
+        """Whether the tournament ended after the interval, or was still going on."""
+        rest = _MAX_DUELS - self.told if self.rest is None else self.rest
+        return self.forecast.most is not None and rest > self.forecast.most
 
 
 def replay(case: Case) -> list[Made]:
@@ -159,9 +163,17 @@ def report(*, quick: bool) -> None:
         made += replay(case)
     ended = sum(one.way == WAYS[0] for one in made)
     print(f"\nforecasts of {played} tournaments of CertifiedSparring, {ended} of which ended in {_MAX_DUELS:,} duels")
-    print(
-        f"{'made':>18}{'forecasts':>11}{'too early':>11}{'held':>7}{'end before':>12}{'after':>7}{'open':>6}{'width':>7}"
-    )
+    heads = {
+        "made": 18,
+        "forecasts": 11,
+        "too early": 11,
+        "held": 7,
+        "end before": 12,
+        "after": 7,
+        "open": 6,
+        "width": 7,
+    }
+    print("".join(f"{head:>{width}}" for head, width in heads.items()))
     for way in (*WAYS, None):
         print(row(f"at {way:.0%}" if way else "at fixed duels", [one for one in made if one.way == way]))
 
@@ -169,12 +181,12 @@ def report(*, quick: bool) -> None:
 def row(name: str, made: Sequence[Made]) -> str:
     """One line of the table: how many forecasts were made, held and did not, and the median of their ratio."""
     told = [one for one in made if not one.forecast.too_early]
-    held = sum(one.held for one in told)
-    before = sum(not one.held and one.rest is not None and one.rest <= (one.forecast.least or one.rest) for one in told)
+    before, after = sum(one.before for one in told), sum(one.after for one in told)
+    held = 1 - (before + after) / max(1, len(told))
     bounded = [one.forecast for one in told if one.forecast.most is not None]
     ratios = [one.most / max(1, one.least or 0) for one in bounded if one.most is not None]
     width = f"{np.median(ratios):.1f}" if ratios else "-"
     return (
-        f"{name:>18}{len(made):>11}{len(made) - len(told):>11}{held / max(1, len(told)):>7.0%}{before:>12}"
-        f"{len(told) - held - before:>7}{len(told) - len(bounded):>6}{width:>7}"
+        f"{name:>18}{len(made):>11}{len(made) - len(told):>11}{held:>7.0%}{before:>12}"
+        f"{after:>7}{len(told) - len(bounded):>6}{width:>7}"
     )

@@ -13,6 +13,8 @@ from rankduel.live import View
 from rankduel.live.history import state_after
 from rankduel.live.read_only import ReadOnlyTournament
 from rankduel.live.view import view_of
+from rankduel.preferences import PreferenceMatrix
+from rankduel.randomness import bit_generator
 from rankduel.simulation import MatrixWorld, Play
 
 __all__ = ["Forecast", "can_forecast", "forecast", "forecast_after"]
@@ -69,7 +71,7 @@ def forecast(kind: type[Bandit], snapshot: bytes, meetings: Integers, *, resolve
 
     `meetings` has rows of ranker i, ranker j, wins of i, wins of j, and ties. Each run draws its own true preferences
     and its own share of ties, given the meetings. The runs take about two seconds of CPU at most, and other threads can
-    run meanwhile. The same arguments give the same forecast.
+    run meanwhile. The same arguments give the same forecast, unless the time is over before the duels.
     """
     bandit = kind.restore(snapshot)
     if bandit.n_alive == 1 or bandit.tied:
@@ -77,10 +79,7 @@ def forecast(kind: type[Bandit], snapshot: bytes, meetings: Integers, *, resolve
     random = np.random.default_rng(0)
     posterior = PreferencePosterior(bandit.n_arms, meetings)
     decisive = _decisive_shares(bandit, meetings, random)
-    plays = [
-        Play(kind.restore(snapshot), MatrixWorld(posterior.draw(bandit.alive, random), run), None)
-        for run in range(_RUNS)
-    ]
+    plays = [_start(kind, snapshot, posterior.draw(bandit.alive, random), run) for run in range(_RUNS)]
     horizon = _play(plays)
     late = bandit.told - resolved  # outcomes between `resolved` and the snapshot
     ends = sorted(
@@ -88,11 +87,18 @@ def forecast(kind: type[Bandit], snapshot: bytes, meetings: Integers, *, resolve
         for play, share in zip(plays, decisive.tolist(), strict=True)
     )
     reach = max(0, late + int(horizon / decisive.mean()))
-    if min(ends[_OUTSIDE - 1], reach) > _MAX_EXTRAPOLATION * resolved:
+    if not reach or min(ends[_OUTSIDE - 1], reach) > _MAX_EXTRAPOLATION * resolved:
         return Forecast(None, None, None, 0, 0.0, too_early=True)
     chosen = ends[_OUTSIDE - 1], ends[_RUNS // 2], ends[-_OUTSIDE]
     least, middle, most = (int(end) if end < inf else None for end in chosen)
     return Forecast(least, middle, most, reach, sum(end < inf for end in ends) / _RUNS)
+
+
+def _start(kind: type[Bandit], snapshot: bytes, truth: PreferenceMatrix, run: int) -> Play:
+    """Start a run, with random numbers of its own."""
+    bandit = kind.restore(snapshot)
+    bandit.random.bit_generator.state = bit_generator(run, "forecast").state
+    return Play(bandit, MatrixWorld(truth, run), None)
 
 
 def _play(plays: list[Play]) -> int:

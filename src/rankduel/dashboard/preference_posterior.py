@@ -48,7 +48,7 @@ class PreferencePosterior:
     """
 
     def __init__(self, n_arms: int, meetings: Integers) -> None:
-        """Fit to rows of ranker i, ranker j, wins of i and wins of j. More columns are ignored."""
+        """Fit to rows of ranker i, ranker j, once for each pair, wins of i and wins of j. More columns are ignored."""
         met = meetings[(meetings[:, 0] != meetings[:, 1]) & (meetings[:, 2] + meetings[:, 3] > 0)]
         self._n = n_arms
         self._i, self._j, self._won, lost = met[:, :4].T
@@ -73,8 +73,7 @@ class PreferencePosterior:
             response = logit + (self._won - self._duels * chance) / information
             weight = information / (1 + information * variance)
             precision = np.zeros((n, n))
-            np.add.at(precision, (i, j), -weight)
-            precision += precision.T
+            precision[i, j] = precision[j, i] = -weight
             precision[np.diag_indices(n)] = 1 / rating_variance - precision.sum(1)
             covariance = np.linalg.inv(precision)
             mean = covariance @ (np.bincount(i, weight * response, n) - np.bincount(j, weight * response, n))

@@ -35,16 +35,13 @@ def _forecast(forecast: Forecast, per_day: float) -> str:
     if forecast.most is not None:
         time = f", at today's traffic {_times(least / per_day, forecast.most / per_day)}" if per_day else ""
         return f"A decision needs {_range(least, forecast.most)} more duels{time} (80 % interval)."
-    if not least:
-        bound = "The number of duels to a decision is hard to tell"
-    else:
-        time = f", at today's traffic {_time(least / per_day)}" if per_day else ""
-        bound = f"A decision needs more than {_rounded(least)} duels{time} (with a probability of 90 %)"
+    time = f", at today's traffic {_time(least / per_day)}" if per_day else ""
+    bound = f"A decision needs at least {_rounded(least)} more duels{time}."
     if forecast.least is None:
-        return f"{bound}."
+        return bound
     time = f", {_time(forecast.horizon / per_day)}," if per_day else ""
     chance = f"{round(100 * forecast.chance)} %"
-    return f"{bound}. It comes within {_rounded(forecast.horizon)} duels{time} with a probability of {chance}."
+    return f"{bound} It comes within {_rounded(forecast.horizon)} duels{time} with a probability of {chance}."
 
 
 def _range(least: int, most: int) -> str:
