@@ -50,7 +50,7 @@ class Forecast:
 def can_forecast(view: View) -> bool:
     """Whether a tournament can be forecast: it has outcomes, will end, and has at most 512 rankers."""
     decided = view.decision.winner is not None or bool(view.decision.tied)
-    going = bool(view.ends and view.resolved) and not decided and view.status != "stopped"
+    going = bool(view.ends and view.resolved) and not decided and view.status not in ("stopped", "archived")
     return going and len(view.names) <= _MAX_RANKERS
 
 

@@ -56,10 +56,12 @@ def _range(least: int, most: int) -> str:
 def _times(least: float, most: float) -> str:
     """Format a range of times in days.
 
-    >>> _times(3.1, 7.2), _times(0.2, 3), _times(2.1, 2.2)
-    ('3 to 7 days', '5 hours to 3 days', '2 days')
+    >>> _times(3.1, 7.2), _times(0.2, 3), _times(2.1, 2.2), _times(0, 2.2)
+    ('3 to 7 days', '5 hours to 3 days', '2 days', 'at most 2 days')
     """
     low, high = _time(least), _time(most)
+    if not least:
+        return f"at most {high}"
     if low == high:
         return high
     number, _, unit = low.partition(" ")
