@@ -1,12 +1,15 @@
 """How often the end of a tournament lies in its forecast: made at 25, 50 and 75 % of the way, and at fixed duels.
 
 The problems are the real preference matrices, if there are any, and synthetic ones with 5 to 136 rankers. Some have
-ties, up to two thirds of the duels of close rankers, and some have a tolerance.
+ties, up to two thirds of the duels of close rankers, and some have a tolerance. The plans of `rd.plan`, made before any
+duel, are compared with the ends on the real matrices.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, count, islice
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -87,9 +90,7 @@ class Tournament:
 
 def cases() -> Iterator[Case]:
     """Yield cases without end: each real matrix three times, if there are any, then synthetic problems."""
-    folder = data()
-    files = sorted((folder / "matrices").glob("*.npz")) * 3 if folder else []
-    real = ((file.stem, rd.PreferenceMatrix.load(file)) for file in files)
+    real = ((file.stem, rd.PreferenceMatrix.load(file)) for file in _matrices() * 3)
     for seed, (name, problem) in enumerate(chain(real, synthetic())):
         random = np.random.default_rng([seed, 0])
         yield Case(name, problem, float(random.choice(_TIES)), float(random.choice(_TOLERANCES)) or None, seed)
@@ -176,6 +177,28 @@ def report(*, quick: bool) -> None:
     print("".join(f"{head:>{width}}" for head, width in heads.items()))
     for way in (*WAYS, None):
         print(row(f"at {way:.0%}" if way else "at fixed duels", [one for one in made if one.way == way]))
+
+    report_plans(2 if quick else None)
+
+
+def report_plans(most: int | None) -> None:
+    """Compare `rd.plan`, which knows only the number of rankers, with one simulation on each real matrix."""
+    print(f"\nplans of 10 runs, and the end on the real matrix, both stopped after {_MAX_DUELS:,} duels")
+    for file in islice(_matrices(), most):
+        problem = rd.PreferenceMatrix.load(file)
+        if problem.condorcet_winner is None:
+            continue
+        planned = rd.plan(problem.n_arms, delta=_DELTA, runs=10, horizon=_MAX_DUELS).prompt.duels
+        bandit = rd.CertifiedSparring(problem.n_arms, delta=_DELTA, seed=0)
+        end = rd.simulate(bandit, problem, horizon=_MAX_DUELS, checkpoints=[_MAX_DUELS]).converged_at
+        least, likely, most_duels = planned.p10 or math.inf, end or math.inf, planned.p90 or math.inf
+        verdict = "before" if likely < least else "after" if likely > most_duels else "held"
+        print(f"{file.stem:>38}{least:>12,.0f}{most_duels:>12,.0f}{likely:>12,.0f}  {verdict}")
+
+
+def _matrices() -> list[Path]:
+    folder = data()
+    return sorted((folder / "matrices").glob("*.npz")) if folder else []
 
 
 def row(name: str, made: Sequence[Made]) -> str:
