@@ -163,7 +163,7 @@ def report(*, quick: bool) -> None:
     for case in islice(cases(), played):
         made += replay(case)
     ended = sum(one.way == WAYS[0] for one in made)
-    print(f"\nforecasts of {played} tournaments of CertifiedSparring, {ended} of which ended in {_MAX_DUELS:,} duels")
+    print(f"\nforecasts of {played} tournaments of CertifiedSparring; {ended} ended within {_MAX_DUELS:,} duels")
     heads = {
         "made": 18,
         "forecasts": 11,

@@ -35,10 +35,10 @@ class _Fit:
 class PreferencePosterior:
     """Preferences given the decisive duels: logit p_ij = r_i - r_j + e_ij, with normal ratings r and deviations e.
 
-    The standard deviation of r is estimated from the duels (EM). For that of e, several values are tried, and weighted
-    by their likelihood. So a pair that hardly met is drawn near the prediction of the ratings, and a pair that met
-    often near its own record. The ratings have a joint normal distribution (Laplace), which knows the difference of two
-    rankers with the same opponents better than either rating.
+    The standard deviation of r is estimated from the duels (EM). For e, several standard deviations are tried, and
+    weighted by their likelihood. So a pair that hardly met is drawn near the prediction of the ratings, and a pair that
+    met often near its own record. The ratings have a joint normal distribution (Laplace), which knows the difference of
+    two rankers with the same opponents better than either rating.
 
     >>> posterior = PreferencePosterior(3, np.array([[0, 1, 60, 40], [1, 2, 600, 400]]))
     >>> random = np.random.default_rng(0)
