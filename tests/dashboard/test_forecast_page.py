@@ -12,8 +12,7 @@ from service.servers import serving
 
 def test_the_overview_shows_the_interval_in_duels_and_time(browser: Browser, tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/duels.db"
-    settings = {"bandit": "CertifiedSparring(delta=0.05, tolerance=0.05)", "seed": 1}
-    with LocalTournament.create("t", rankers=names(5), storage=url, **settings) as t:
+    with LocalTournament.create("t", rankers=names(5), storage=url, delta=0.05, tolerance=0.05, seed=1) as t:
         play(t, 1_500, [0.5, 0.3, 0.0, -0.1, -0.3])
         assert not t.decision().tied
     made = keys(url)

@@ -212,7 +212,7 @@ function range({ forecast: made, forecast_days: days, ends, light: { state }, ..
   if (!ends && !isDecided(overview) && overview.status !== "stopped")
     return "this algorithm makes no decision";
   if (state === "bad" || !made || made.too_early || made.most === 0) return null;
-  if (made.most !== null) return days ? `${times(days)} (80 % interval)` : "80 % interval";
+  if (made.most !== null) return days ? `${times(days)} (80\u00a0% interval)` : "80\u00a0% interval";
   return `${percent(made.chance)} end within ${about(made.horizon)}`;
 }
 
