@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import rankduel as rd
 from benchmarks import (
+    forecast,
     impressions,
     instructions,
     live,
@@ -42,6 +43,7 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument(
         "--loading", type=float, metavar="FRACTION", help="only load a LETOR file, this fraction of MSLR-WEB30K in size"
     )
+    options.add_argument("--forecast", action="store_true", help="only how often forecasts of the dashboard held")
     options.add_argument("--live", action="store_true", help="only a live tournament on SQLite")
     options.add_argument(
         "--endurance",
@@ -70,7 +72,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if asked.endurance is not None:
         live.endurance(asked.endurance)
         return
-    for report, chosen in ((live.report, asked.live), (service.report, asked.service), (metrics.report, asked.metrics)):
+    reports = (
+        (forecast.report, asked.forecast),
+        (live.report, asked.live),
+        (service.report, asked.service),
+        (metrics.report, asked.metrics),
+    )
+    for report, chosen in reports:
         if chosen:
             report(quick=asked.quick)
             return

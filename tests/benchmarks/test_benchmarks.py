@@ -47,6 +47,14 @@ def test_endurance() -> None:
     assert "\nopen and first ask with 2,000 duels: " in told
 
 
+def test_forecasts() -> None:
+    lines = bench("--forecast", "--quick").splitlines()
+    assert "at 25%" in lines[3]
+    assert "at fixed duels" in lines[6]
+    assert lines[3].split()[2] == "2"
+    assert any(line.startswith("plans of 10 runs") for line in lines)
+
+
 def test_sizes() -> None:
     lines = bench("--sizes", "--quick").splitlines()[-4:]
     for line in lines:

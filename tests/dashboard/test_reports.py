@@ -1,4 +1,4 @@
-"""Numbers and texts of pages: views, leaderboards, grids, ratings, forecasts, sentences and reports."""
+"""Numbers and texts of pages: views, leaderboards, grids, ratings, sentences and reports."""
 
 import math
 from collections.abc import Iterator
@@ -17,7 +17,6 @@ from rankduel.dashboard import (
     enough_at_elimination,
     explain_duel,
     fair_sides,
-    forecast,
     health_status,
     leaderboard,
     markdown,
@@ -29,7 +28,6 @@ from rankduel.dashboard import (
 )
 from rankduel.dashboard.leaderboard import interval
 from rankduel.live import DuelRow, Event, LocalTournament, view_at
-from rankduel.live.ratings import Ratings
 
 TRUE = np.linspace(1, 0, 12)
 
@@ -165,41 +163,6 @@ def test_intervals_hold_the_truth_at_all_times() -> None:
     assert (apart > 1.96 * 0.5 / np.sqrt(n)).any(1).sum() > 100
 
 
-def test_a_forecast_is_near_what_happens(tmp_path: Path) -> None:
-    """On average within a factor of three of the actual number of duels, if the truth is as the model assumes."""
-    ratio = []
-    for seed in range(10):
-        truth = rd.Utilities(np.random.default_rng(seed).normal(0, 0.4, 16))
-        bandit = rd.CertifiedSparring(16, delta=0.05, seed=seed)
-        rd.simulate(bandit, truth, horizon=300, seed=seed)
-        if bandit.n_alive == 1:
-            continue
-        kept, told = bandit.snapshot(), bandit.told
-        wins = {
-            pair: count
-            for i, j, won, lost in bandit.meetings.tolist()
-            for pair, count in (((i, j), won), ((j, i), lost))
-            if count
-        }
-        real = rd.simulate(bandit, truth, horizon=10**7, seed=100 + seed).converged_at
-        with LocalTournament.create("t", rankers=names(16), storage=f"sqlite:///{tmp_path}/{seed}.db") as t:
-            rated = replace(t.view(), wins=wins).ratings
-        found = forecast(rd.CertifiedSparring, kept, rated, resolved=told)
-        assert real
-        assert found.duels is not None
-        ratio.append(math.log(max(1, found.duels) / real))
-    assert len(ratio) > 5
-    assert abs(np.mean(ratio)) < math.log(3), ratio
-
-
-def test_a_forecast_takes_limited_time() -> None:
-    bandit = rd.CertifiedSparring(50, seed=1)
-    same = Ratings(np.zeros(50), np.zeros(50))
-    assert forecast(rd.CertifiedSparring, bandit.snapshot(), same, resolved=0, seconds=0.3) == Forecast(
-        None, None, None, 0
-    )
-
-
 def test_sentences(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/duels.db"
     with LocalTournament.create("t", rankers=names(3), storage=url, delta=0.05, seed=1) as t:
@@ -208,15 +171,41 @@ def test_sentences(tmp_path: Path) -> None:
         view, lead = t.view(), t.champion
         headline = f"No decision yet: 3 of 3 rankers are left, and {lead} leads (1 duel)."
         assert t.decision().headline == summary_sentence(view, None, 0) == headline
-        assert (
-            summary_sentence(view, Forecast(212_345, 1, 2, 5), per_day=105_000)
-            == f"{headline} A decision needs about 210,000 more duels, 2 days at today's traffic."
-        )
-        assert summary_sentence(view, Forecast(1, 1, 2, 5), 0) == f"{headline} A decision needs about 1 more duel."
-        assert summary_sentence(view, Forecast(0, 0, 2, 5), 1) == f"{headline} A decision is expected soon."
-        assert summary_sentence(view, Forecast(None, None, None, 0), 1) == (
-            f"{headline} A forecast of the decision is not possible yet."
-        )
+        for made, per_day, expected in (
+            (
+                Forecast(9_012, 12_345, 21_345, 30_000, 1.0),
+                3_000,
+                "A decision needs between 9,000 and 21,000 more duels, at today's traffic 3 to 7 days (80 % interval).",
+            ),
+            (
+                Forecast(9_012, 12_345, 21_345, 30_000, 1.0),
+                0,
+                "A decision needs between 9,000 and 21,000 more duels (80 % interval).",
+            ),
+            (
+                Forecast(0, 40, 87, 256, 1.0),
+                870,
+                "A decision needs at most 87 more duels, at today's traffic at most 2 hours (80 % interval).",
+            ),
+            (
+                Forecast(9_012, None, None, 250_000, 0.46),
+                4_500,
+                "A decision needs at least 9,000 more duels, at today's traffic 2 days. "
+                "It comes within 250,000 duels, 56 days, with a probability of 46 %.",
+            ),
+            (
+                Forecast(None, None, None, 250_000, 0.05),
+                0,
+                "A decision needs at least 250,000 more duels.",
+            ),
+            (Forecast(0, 0, 0, 0, 1.0), 1, "A decision is expected soon."),
+            (
+                Forecast(None, None, None, 0, 0.0, too_early=True),
+                1,
+                "It is too early to forecast the decision.",
+            ),
+        ):
+            assert summary_sentence(view, made, per_day) == f"{headline} {expected}"
         assert (
             summary_sentence(view, None, 0, failing=True)
             == f"The tournament has failed, and users see the baseline. {headline}"

@@ -3,7 +3,7 @@
 from rankduel.dashboard.assets import CONTENT_SECURITY_POLICY, FILES, File
 from rankduel.dashboard.duel_explanation import DuelContext, duel_context, explain_duel, selection_rule
 from rankduel.dashboard.evidence import enough_at_elimination
-from rankduel.dashboard.forecast import Forecast, forecast
+from rankduel.dashboard.forecast import Forecast, can_forecast, forecast, forecast_after
 from rankduel.dashboard.health_status import HealthStatus, fair_sides, health_status
 from rankduel.dashboard.leaderboard import LeaderboardRow, leaderboard
 from rankduel.dashboard.preference_grid import PreferenceGrid, preference_grid
@@ -26,7 +26,9 @@ __all__ = [
     "UserEffect",
     "enough_at_elimination",
     "fair_sides",
+    "can_forecast",
     "forecast",
+    "forecast_after",
     "preference_grid",
     "progress",
     "duel_context",

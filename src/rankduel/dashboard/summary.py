@@ -25,13 +25,45 @@ def summary_sentence(view: View, forecast: Forecast | None, per_day: float, *, f
 
 def _forecast(forecast: Forecast, per_day: float) -> str:
     """Say how many duels a decision needs, and how long they take."""
-    if forecast.duels is None:
-        return "A forecast of the decision is not possible yet."
-    if not forecast.duels:
+    if forecast.too_early:
+        return "It is too early to forecast the decision."
+    if forecast.most == 0:
         return "A decision is expected soon."
-    duels = "1 more duel" if forecast.duels == 1 else f"{_rounded(forecast.duels)} more duels"
-    time = f", {_time(forecast.duels / per_day)} at today's traffic" if per_day else ""
-    return f"A decision needs about {duels}{time}."
+    least = forecast.horizon if forecast.least is None else forecast.least
+    if forecast.most is not None:
+        time = f", at today's traffic {_times(least / per_day, forecast.most / per_day)}" if per_day else ""
+        return f"A decision needs {_range(least, forecast.most)} more duels{time} (80 % interval)."
+    time = f", at today's traffic {_time(least / per_day)}" if per_day else ""
+    bound = f"A decision needs at least {_rounded(least)} more duels{time}."
+    if forecast.least is None:
+        return bound
+    time = f", {_time(forecast.horizon / per_day)}," if per_day else ""
+    chance = f"{round(100 * forecast.chance)} %"
+    return f"{bound} It comes within {_rounded(forecast.horizon)} duels{time} with a probability of {chance}."
+
+
+def _range(least: int, most: int) -> str:
+    """Format a range of whole numbers.
+
+    >>> _range(9_012, 21_345), _range(0, 87)
+    ('between 9,000 and 21,000', 'at most 87')
+    """
+    return f"between {_rounded(least)} and {_rounded(most)}" if least else f"at most {_rounded(most)}"
+
+
+def _times(least: float, most: float) -> str:
+    """Format a range of times in days.
+
+    >>> _times(3.1, 7.2), _times(0.2, 3), _times(2.1, 2.2), _times(0, 2.2)
+    ('3 to 7 days', '5 hours to 3 days', '2 days', 'at most 2 days')
+    """
+    low, high = _time(least), _time(most)
+    if not least:
+        return f"at most {high}"
+    if low == high:
+        return high
+    number, _, unit = low.partition(" ")
+    return f"{number if unit.rstrip('s') == high.partition(' ')[2].rstrip('s') else low} to {high}"
 
 
 def _rounded(n: int) -> str:

@@ -247,14 +247,9 @@ class LocalTournament(OperatedTournament, Tournament, schemes=("",)):
         return dict(self._runtime.counters)
 
     def snapshot(self) -> tuple[type[Bandit], bytes]:
-        """Return the bandit's class and a snapshot: the newest stored one that has all rankers, or a new one."""
+        """Return the bandit's class and a snapshot of its current state. Making it holds the lock."""
         with self._lock:
-            kind, n_rankers = type(self._state.bandit), len(self._state.rankers)
-        for snapshot in self.storage.snapshots(self.name):
-            if kind.restore(snapshot.bandit).n_arms == n_rankers:
-                return kind, snapshot.bandit
-        with self._lock:
-            return kind, self._state.bandit.snapshot()
+            return type(self._state.bandit), self._state.bandit.snapshot()
 
     def run_maintenance(self) -> None:
         """Run due maintenance now, instead of within a quarter of a second."""

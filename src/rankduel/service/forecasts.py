@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from time import monotonic
 from weakref import WeakKeyDictionary
 
-from rankduel.dashboard import Forecast, UserEffect, forecast, user_effect
+from rankduel.dashboard import Forecast, UserEffect, can_forecast, forecast, user_effect
 from rankduel.live import LocalTournament
 from rankduel.service.read_pool import ReadPool
 
@@ -61,12 +61,6 @@ def compute_forecasts(t: LocalTournament) -> Forecasts:
     """Compute the forecasts of a tournament. This takes about a second."""
     view = t.view()
     expected = None
-    if (
-        view.ends
-        and view.resolved
-        and view.decision.winner is None
-        and not view.decision.tied
-        and view.status not in ("stopped", "archived")
-    ):
-        expected = forecast(*t.snapshot(), view.ratings, resolved=view.resolved)
+    if can_forecast(view):
+        expected = forecast(*t.snapshot(), view.meetings, resolved=view.resolved)
     return Forecasts(view.number, view.resolved, user_effect(view), expected)

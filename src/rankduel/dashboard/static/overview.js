@@ -41,6 +41,7 @@ const AFTER_DECISION = {
   baseline: "all users get the baseline",
   compare: "the traffic share compares the winner with the baseline",
 };
+const DAY = 86400; // seconds
 
 export async function load(route) {
   const [overview, standings, departures] = await Promise.all([
@@ -226,14 +227,27 @@ function forecast({ forecast: made, resolved, status, ...overview }) {
   if (overview.light.state === "bad") return "–";
   if (!overview.ends) return "none";
   if (!made) return resolved ? "…" : "–";
-  return made.duels === null ? "unknown" : made.duels ? `≈ ${about(made.duels)}` : "soon";
+  if (made.too_early) return "too early";
+  if (made.most === 0) return "soon";
+  if (made.most === null) return `> ${about(made.least ?? made.horizon)}`;
+  return made.least ? `${about(made.least)} – ${about(made.most)}` : `≤ ${about(made.most)}`;
 }
 
-function range({ forecast: made, ends, light: { state }, ...overview }) {
+function range({ forecast: made, forecast_days: days, ends, light: { state }, ...overview }) {
   if (!ends && !isDecided(overview) && overview.status !== "stopped")
     return "this algorithm makes no decision";
-  if (state === "bad" || !made || made.duels === null || !made.duels) return null;
-  return made.runs > 1 ? `${about(made.least)} to ${about(made.most)}` : "one simulation";
+  if (state === "bad" || !made || made.too_early || made.most === 0) return null;
+  if (made.most !== null) return days ? `${times(days)} (80\u00a0% interval)` : "80\u00a0% interval";
+  return `${percent(made.chance)} end within ${about(made.horizon)}`;
+}
+
+// The interval of a forecast as a time at today's traffic.
+function times({ least, most }) {
+  const [low, high] = [span(least * DAY), span(most * DAY)];
+  if (low === high) return high;
+  return low.split(" ")[1].slice(0, 3) === high.split(" ")[1].slice(0, 3)
+    ? `${low.split(" ")[0]} to ${high}`
+    : `${low} to ${high}`;
 }
 
 function effect(overview) {

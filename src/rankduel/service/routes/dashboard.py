@@ -53,6 +53,15 @@ _MAX_COUNTING_SHARE = 0.05  # of the time is spent on counting clients
 _MIN_RATE_SECONDS = 60.0  # minimum time over which outcomes per day are measured
 
 
+class ForecastDays(Struct):
+    """The duels of a forecast, in days at the rate of the outcomes of the last 24 hours, or since the beginning."""
+
+    least: float | None
+    duels: float | None
+    most: float | None
+    horizon: float | None
+
+
 class Overview(Struct):
     """The state of a tournament: a summary sentence, and the numbers behind it.
 
@@ -82,6 +91,7 @@ class Overview(Struct):
     light: HealthStatus
     duels: out.Counts
     forecast: Forecast | None
+    forecast_days: ForecastDays | None  # None while paused
     effect: UserEffect | None  # on users so far
     settings: dict[str, Any]
     begun: float | None
@@ -230,6 +240,7 @@ def overview_of(t: LocalTournament, forecasts: Forecasts | None) -> Overview:
         light=health_status(view, health, stored.paused),
         duels=counts_out(health.counts),
         forecast=expected,
+        forecast_days=_days(expected, stored.per_day, view.status),
         effect=None if forecasts is None else forecasts.effect,
         settings=public_settings(view.settings),
         begun=stored.begun,
@@ -283,8 +294,16 @@ def _updated_forecast(view: View, forecasts: Forecasts | None) -> Forecast | Non
     if forecasts is None or made is None:
         return None
     more = view.resolved - forecasts.resolved
-    duels, least, most = (None if n is None else max(0, n - more) for n in (made.duels, made.least, made.most))
-    return Forecast(duels, least, most, made.runs)
+    least, duels, most = (None if n is None else max(0, n - more) for n in (made.least, made.duels, made.most))
+    return replace(made, least=least, duels=duels, most=most, horizon=max(0, made.horizon - more))
+
+
+def _days(expected: Forecast | None, per_day: float | None, status: str) -> ForecastDays | None:
+    """Convert the duels of a forecast to days at today's traffic."""
+    if expected is None or expected.too_early or not per_day or status != "running":
+        return None
+    counts = expected.least, expected.duels, expected.most, expected.horizon
+    return ForecastDays(*(None if n is None else n / per_day for n in counts))
 
 
 _TOURNAMENT = "/v1/tournaments/{name}"
