@@ -21,7 +21,8 @@ from rankduel.cli import COMMANDS
 from rankduel.cli.shared.config import default_config_text
 from rankduel.client import RemoteTournament
 from rankduel.live import LocalTournament
-from rankduel.live.settings import DEFAULT, Settings, new_settings
+from rankduel.live.defaults import DEFAULT, DEFAULTS
+from rankduel.live.settings import Settings, new_settings
 from rankduel.service import serve
 from rankduel.service.app import ROUTES
 from rankduel.service.http.openapi import document
@@ -36,10 +37,13 @@ GROUPS = {  # the commands whose options are settings of something else, with op
     "simulate": ("simulation", {"regret": "kind"}),
     "serve": ("service", {}),
 }
+NOT_IN_TABLES = {  # actions whose options have other defaults than options of the same name in a table of docs/cli.md
+    "tournaments configure",  # no defaults: a setting without an option stays as it is
+    "tournaments roll-out",
+}
 COMPUTED = {"jobs", "port of demo"}  # the default depends on the machine, and is stated in words
 DIFFERENT = {
     "plan.out",  # a command stores finished runs, to continue after Ctrl-C; a call from Python does not
-    "tournament.delta",  # 0.05 in `plan` and in the form of the dashboard
 }
 
 
@@ -76,7 +80,7 @@ def stated_defaults() -> list[Stated]:
 
 def _real(stated: Stated) -> object:
     """Return the default that is in effect: for a tournament, no bandit means the default bandit with its options."""
-    value = list(stated.value) if isinstance(stated.value, tuple) else stated.value
+    value = (list(stated.value) or None) if isinstance(stated.value, tuple | list) else stated.value
     group, _, name = stated.setting.partition(".")
     if value is None and group == "tournament" and name in ("bandit", "delta", "tolerance"):
         value = DEFAULT if name == "bandit" else rd.bandit_from(DEFAULT, 2, seed=0).parameters.get(name)
@@ -90,6 +94,9 @@ def _python() -> Iterator[Stated]:
     for function in (rd.Tournament.create, LocalTournament.create, RemoteTournament.create, new_settings):
         yield from _parameters("tournament", function)
     yield from _fields("tournament", Settings)
+    yield from (
+        Stated(f"tournament.{name}", value, "DEFAULTS of rankduel.live.defaults") for name, value in _defaults()
+    )
     yield from _fields("service", ServiceSettings)
     yield from _parameters("service", serve)
     yield from _parameters("client", rd.Client)
@@ -99,6 +106,11 @@ def _python() -> Iterator[Stated]:
     yield from _as_of_tournament(_parameters("plan", rd.plan))
     for cls in (rd.Tournament, LocalTournament, RemoteTournament):
         yield from _parameters("duels", cls.duels)
+
+
+def _defaults() -> Iterator[tuple[str, object]]:
+    """Return the defaults that the service states, without the attribution, whose fields have defaults of their own."""
+    return ((name, value) for name, value in DEFAULTS.items() if name != "attribution")
 
 
 def _parameters(group: str, function: Callable[..., Any]) -> Iterator[Stated]:
@@ -186,7 +198,7 @@ def _value(text: str) -> object:
 def _http() -> Iterator[Stated]:
     api = document(ROUTES, rd.__version__)
     for name, schema in api["components"]["schemas"]["CreateTournament"]["properties"].items():
-        if "default" in schema and name != "parameters":
+        if "default" in schema and name not in ("parameters", "attribution"):  # objects, whose fields have defaults
             yield Stated(f"tournament.{name}", schema["default"], "CreateTournament of the OpenAPI document")
     for parameter in api["paths"]["/v1/tournaments/{name}/duels"]["get"]["parameters"]:
         if "default" in parameter["schema"]:
@@ -216,6 +228,8 @@ def _tables() -> Iterator[Stated]:
     for parser, action in _options():
         command = parser.prog.removeprefix("rankduel ")
         cell = cells.get((command.split()[0], action.option_strings[-1]), "")
+        if command in NOT_IN_TABLES:
+            continue
         if not _is_computed(command, action) and (value := _value(cell)) is not None:
             yield Stated(_own(command, action), value, "docs/cli.md")
 

@@ -115,7 +115,7 @@ class Careful(rd.Uniform):
         self.n_alive = 1
 
 
-@pytest.mark.parametrize(("typed", "delta"), [("Careful", 0.05), ("Careful(delta=0.2)", 0.2), ("MergeDTS", None)])
+@pytest.mark.parametrize(("typed", "delta"), [("Careful", 0.01), ("Careful(delta=0.2)", 0.2), ("MergeDTS", None)])
 def test_delta_goes_to_bandits_that_have_it(typed: str, delta: float | None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(rd.REGISTRY, "Careful", Careful)
     told = rd.plan(4, bandit=typed, runs=1, horizon=10)

@@ -357,7 +357,7 @@ def test_signals_decide_when_their_window_closes(url: str, clock: Clock) -> None
 def test_a_guardrail_pauses(url: str, clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
     rail = rd.live.Guardrail("error", bound=0.05, window=600, minimum=50)
     with create(
-        url, guardrails=[rail], baseline="production"
+        url, guardrails=[rail], baseline="production", external_baseline=True
     ) as t:  # from here on it is watched, not from the first look
         for number in range(200):
             clock.now += 1
@@ -440,7 +440,7 @@ def test_times_never_go_back(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("quick")
 def test_a_tournament_ends_with_the_best(url: str) -> None:
-    with create(url, bandit="CertifiedSparring(delta=0.05)", baseline="old") as t:
+    with create(url, bandit="CertifiedSparring(delta=0.05)", baseline="old", external_baseline=True) as t:
         assert t.winner is None
         assert str(t.decision()).startswith("No decision yet: 5 of 5 rankers are left (0 duels).")
         play(t, 5000)
@@ -489,7 +489,7 @@ def test_every_bandit_goes_on_where_it_was(url: str, bandit: str, monkeypatch: p
 
 
 def test_pause_start_stop(url: str) -> None:
-    with create(url, baseline="production") as t:
+    with create(url, baseline="production", external_baseline=True) as t:
         duel, open_duel = t.ask("a"), t.ask("b")
         t.pause("a release")
         paused = t.ask("c")
@@ -506,7 +506,7 @@ def test_pause_start_stop(url: str) -> None:
         assert t.tell(open_duel, FIRST).status == "accepted"
         assert t.ask("d").id is None
         assert t.counts == rd.live.Counts(issued=3, resolved=2)
-        with pytest.raises(ValueError, match="stopped; this is possible only while paused"):
+        with pytest.raises(ValueError, match="stopped; this is possible only while draft or paused"):
             t.start()
         reasons = [event.body["reason"] for event in t.journal() if "reason" in event.body]
         assert reasons == ["a release", "", "enough"]
@@ -514,7 +514,7 @@ def test_pause_start_stop(url: str) -> None:
 
 
 def test_the_share_of_the_traffic(url: str) -> None:
-    with create(url, baseline="production", share=0.3) as t:
+    with create(url, baseline="production", external_baseline=True, share=0.3) as t:
         clients = [f"client {number}" for number in range(300)]
         small = {client for client in clients if t.ask(client_id=client).id is not None}
         assert 60 <= len(small) <= 120  # 90 expected; four deviations
@@ -525,7 +525,9 @@ def test_the_share_of_the_traffic(url: str) -> None:
         t.configure(share=0)
         assert t.ask("q").serve == "baseline"
         assert t.ask("q").why == "share"
-        with pytest.raises(TypeError, match="unknown setting 'seed'; settings that can be changed: baseline, share"):
+        with pytest.raises(
+            TypeError, match="unknown setting 'seed'; settings that can be changed: baseline, external_baseline, share"
+        ):
             t.configure(seed=2)
     with LocalTournament.open("search", storage=url) as t:
         assert t.settings.share == 0
@@ -548,7 +550,7 @@ def test_caps(url: str, clock: Clock) -> None:
 
 
 def test_in_the_shadow_nothing_is_shown(url: str) -> None:
-    with create(url, baseline="production", shadow=True) as t:
+    with create(url, baseline="production", external_baseline=True, shadow=True) as t:
         duel = t.ask("q")
         assert (duel.id, duel.ticket, duel.serve, duel.why) == (None, None, "baseline", "shadow")
         assert {duel.first, duel.second} <= set(NAMES)
@@ -670,7 +672,8 @@ def test_tournaments_share_a_storage(url: str) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"rankers": []}, "at least one ranker"),
+        ({"rankers": []}, "at least 2 rankers, got none"),
+        ({"rankers": ["a"]}, "at least 2 rankers, got a"),
         ({"rankers": ["a", "a"]}, "duplicate ranker 'a'"),
         ({"rankers": ["a", ""]}, "a ranker must be 1 to 200 printable characters, got ''"),
         ({"rankers": ["a\n"]}, "a ranker must be"),

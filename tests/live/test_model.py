@@ -54,6 +54,7 @@ class Model(RuleBasedStateMachine):
             bandit=bandit,
             seed=1,
             baseline="base",
+            external_baseline=True,
             expires_after=EXPIRES_AFTER,
         )
 

@@ -25,6 +25,7 @@ from rankduel.live import (
     LiveDuel,
     LocalTournament,
     Receipt,
+    Rollout,
     Shown,
     Signal,
     Status,
@@ -83,14 +84,14 @@ def test_signatures_are_those_of_the_interface(kind: type[Tournament]) -> None:
     """Also the defaults and return types, which mypy does not compare exactly."""
     for name, member in vars(Tournament).items():
         found = getattr(kind, name, None)
-        if name.startswith("_") or name in ("create", "open"):
+        if name.startswith("_") or name in ("create", "open", "delete"):
             continue
         if isinstance(member, property):
             assert isinstance(found, property)
             assert get_type_hints(found.fget) == get_type_hints(member.fget), name
         else:
             assert inspect.signature(found) == inspect.signature(member), name  # type: ignore[arg-type]
-    for name in ("create", "open"):
+    for name in ("create", "open", "delete"):
         expected, signature = inspect.signature(getattr(Tournament, name)), inspect.signature(getattr(kind, name))
         assert list(signature.parameters.values()) == list(expected.parameters.values())
 
@@ -475,8 +476,9 @@ def test_a_winner(place: Place) -> None:
         decided = t.decision()
         assert (t.winner, t.champion, decided.winner, decided.eliminated) == ("ltr", "ltr", "ltr", ("bm25",))
         assert decided.headline == (
-            f"ltr is the best of 2 rankers, with at least 80 % confidence ({t.counts.resolved} duels)."
+            f"ltr is the best of 2 rankers, with at least 80 % confidence ({decided.resolved} duels)."
         )
+        assert decided.resolved <= t.counts.resolved  # later outcomes do not change the decision
         assert str(decided) == f"{decided.headline}\n{decided.meaning}"
         assert [(one.ranker, one.by, one.left) for one in t.timeline()] == [("bm25", "ltr", 1)]
         assert of_type(t.timeline(), list[Departure])
@@ -539,6 +541,49 @@ def test_operate(t: Tournament) -> None:
     assert (t.status, t.ask().why) == ("stopped", "stopped")
 
 
+def test_the_life_of_a_tournament(place: Place) -> None:
+    with place.create(rankers=["bm25", "ltr"], delta=0.2, draft=True) as t:
+        assert (t.status, t.ask().why, t.rollout) == ("draft", "draft", None)
+        assert t.users_see == "All users see the baseline `bm25`."
+        t.start()
+        assert t.effects()["stop"] == "All users will see the baseline `bm25`."
+        t.retire("bm25")
+        assert (t.status, t.ask().first, t.users_see) == ("decided", "ltr", "All users see the winner `ltr`.")
+        t.roll_out(0.25, reason="carefully")
+        assert (t.status, t.rollout) == ("rolled_out", Rollout("ltr", 0.25))
+        t.roll_out(1.0, "ltr")
+        assert (t.rollout, t.ask().why) == (Rollout("ltr", 1.0), "rolled_out")
+        t.roll_back("too slow")
+        assert (t.status, t.rollout, t.settings.after_decision, t.ask().first) == ("decided", None, "baseline", "bm25")
+        t.configure(baseline="production", external_baseline=True)
+        assert t.users_see == "All users see the baseline `production`, although `ltr` won."
+        t.archive("over")
+        assert (t.status, t.ask().first, set(t.effects())) == ("archived", "production", {"delete"})
+        kinds = [event.kind for event in t.journal()]
+        assert kinds[2:] == ["retired", "rolled_out", "rolled_out", "rolled_back", "configured", "archived"]
+
+
+def test_delete(place: Place) -> None:
+    with place.create() as t:
+        t.tell(t.ask("q"), FIRST)
+        name = t.name
+    with pytest.raises(ValueError, match="is running; this is possible only while draft or stopped or archived"):
+        Tournament.delete(name, storage=place.storage, confirm=name)
+    with Tournament.open(name, storage=place.storage) as t:
+        t.stop()
+    with pytest.raises(ValueError, match=f"to delete tournament '{name}'"):
+        Tournament.delete(name, storage=place.storage, confirm="t")
+    Tournament.delete(name, storage=place.storage, confirm=name)
+    with pytest.raises(rd.UnknownTournament, match=f"'{name}'"):
+        Tournament.delete(name, storage=place.storage, confirm=name)
+    with pytest.raises(rd.UnknownTournament, match=f"'{name}'"):
+        Tournament.open(name, storage=place.storage)
+    with Tournament.create(name, rankers=["x", "y"], storage=place.storage) as t:
+        assert (t.rankers, t.counts) == (["x", "y"], Counts())
+        assert {line.ranker for line in t.leaderboard()} == {"x", "y"}
+        assert t.ask("q").first in ("x", "y")
+
+
 def test_void(t: Tournament) -> None:
     duels = [t.ask() for _ in range(4)]
     t.void(duels[0], "a robot")
@@ -558,7 +603,16 @@ def test_void(t: Tournament) -> None:
 
 def test_wrong_actions(t: Tournament) -> None:
     wrong: list[tuple[Callable[[], object], type[Exception], str]] = [
-        (t.start, ValueError, "is running; this is possible only while paused"),
+        (t.start, ValueError, "is running; this is possible only while draft or paused"),
+        (t.roll_out, ValueError, "is running; this is possible only while decided or rolled out"),
+        (t.roll_back, ValueError, "is running; this is possible only while rolled out or paused"),
+        (lambda: t.roll_out(0), ValueError, "share must be a number above 0 and at most 1, got 0"),
+        (lambda: t.configure(baseline="prod"), ValueError, "the baseline 'prod' is not a ranker of the tournament"),
+        (
+            lambda: t.configure(after_decision="keep"),
+            ValueError,
+            "must be one of winner, baseline, compare, got 'keep'",
+        ),
         (lambda: t.add_rankers("ab"), TypeError, "rankers must be a list"),
         (lambda: t.add_rankers(["ltr"]), ValueError, "duplicate ranker 'ltr'"),
         (lambda: t.add_rankers([""]), ValueError, "1 to 200|length"),

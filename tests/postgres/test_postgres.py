@@ -183,6 +183,50 @@ def test_each_learns_what_the_other_was_told(url: str) -> None:
         assert one.counts == two.counts
 
 
+def test_a_tournament_that_another_process_has_deleted(url: str) -> None:
+    """It is unknown at once or a moment later, and a new one with its name gets nothing from the old."""
+    with create(url) as one, LocalTournament.create("kept", rankers=NAMES, storage=url) as kept:
+        one.tell(lost := one.ask("q"), FIRST)
+        one.stop()
+        LocalTournament.delete("search", storage=other(url), confirm="search")
+        until(lambda: one.deleted)
+        calls: list[Callable[[], object]] = [
+            lambda: one.ask("q"),
+            lambda: one.tell(lost, FIRST),
+            one.start,
+            lambda: one.counts,
+        ]
+        for call in calls:
+            with pytest.raises(rd.UnknownTournament, match="unknown tournament 'search'; it was deleted"):
+                call()
+        kept.tell(kept.ask("q"), FIRST)  # other tournaments go on
+        assert kept.counts.resolved == 1
+        one.run_maintenance()
+    with sql(url) as connection:
+        for table in ("journal", "duels", "counters", "snapshots"):
+            ((owners,),) = connection.execute(f"SELECT count(DISTINCT tournament) FROM {table}")
+            assert owners <= 1, table  # only of the tournament that was kept
+    with create(url) as new:
+        assert (new.number, new.ask("q").id) == (1, "1-1")
+
+
+def test_a_deletion_that_this_process_has_not_noticed_yet(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is written into the new tournament of that name, and the rest of the batch is written."""
+    monkeypatch.setattr("rankduel.live.storage.open_storages._MAINTENANCE_INTERVAL_SECONDS", 600.0)
+    with create(url) as one, LocalTournament.create("kept", rankers=NAMES, storage=url) as kept:
+        duel = one.ask("q")
+        one.stop()
+        LocalTournament.delete("search", storage=other(url), confirm="search")
+        with create(other(url)) as new:
+            told = [one.tell_soon([(duel, FIRST)]), kept.tell_soon([(kept.ask("q"), FIRST)])]
+            with pytest.raises(rd.UnknownTournament, match="it was deleted"):
+                told[0].result(30)
+            assert told[1].result(30)[0].status == "accepted"
+            assert one.deleted
+            assert new.counts == rd.live.Counts()
+            assert [event.kind for event in new.journal()] == ["created"]
+
+
 def test_a_ranker_that_another_process_has_just_added(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with create(url) as one, create(other(url)) as two:
         monkeypatch.setattr(two, "run_maintenance", lambda: None)

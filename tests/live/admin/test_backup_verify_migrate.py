@@ -71,7 +71,7 @@ def test_a_sound_storage(played: str) -> None:
 def test_nothing_in_it(url: str) -> None:
     with pytest.raises(StorageError, match="no storage at"):
         list(verify(url))
-    Tournament.create("gone", rankers=["a"], storage=url).close()
+    Tournament.create("gone", rankers=["a", "b"], storage=url).close()
     harm(url, "DELETE FROM tournaments")
     assert Finding("ok", "tournaments", "none yet") in list(verify(url))
 

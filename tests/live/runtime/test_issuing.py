@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from live.conftest import Clock
+from rankduel.live.defaults import DAY
 from rankduel.live.rules.duels import DuelRow
 from rankduel.live.runtime.issuing import DuelIssuer
 from rankduel.live.runtime.runtime import TournamentRuntime
 from rankduel.live.runtime.state import load_state
-from rankduel.live.settings import DAY, new_settings
+from rankduel.live.settings import new_settings
 from rankduel.live.storage.contract import Created, storage_at
 from rankduel.live.storage.writer import Writer
 
@@ -78,7 +79,7 @@ def test_new_queries_are_answered_without_the_storage(issuing: Issuing, monkeypa
 def test_nothing_is_issued_while_it_is_paused(issuing: Issuing) -> None:
     issuer = issuing(baseline="b")
     (before,) = issuer.ask_many([("old", None)])
-    issuer.runtime.state.status = "paused"
+    issuer.runtime.state.phase = "paused"
     again, new = issuer.ask_many([("old", None), ("new", None)])
     assert again == before
     assert (new.id, new.why, new.first, new.second) == (None, "paused", "b", "b")

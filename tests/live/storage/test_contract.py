@@ -13,6 +13,8 @@ from rankduel.live.storage.contract import (
     Change,
     CounterDelta,
     Created,
+    Delete,
+    DeleteRows,
     Entry,
     ExpireDue,
     KeyRow,
@@ -82,11 +84,39 @@ def test_what_is_committed_is_read(url: str) -> None:
 def test_a_batch_is_written_whole_or_not_at_all(url: str) -> None:
     storage = storage_at(url)
     storage.commit({"x": [Created(0.0, SETTINGS)]})
-    with pytest.raises(rd.StorageError, match="unknown tournament 'y' in "):
-        storage.commit({"x": [row(1), Tell(1, 1, None, "tie", 2.0)], "y": [ExpireDue(0.0)]})
+    with pytest.raises(TypeError, match="not JSON serializable"):
+        storage.commit({"x": [row(1), Tell(1, 1, None, "tie", 2.0)], "y": [Created(0.0, {"rankers": {1}})]})
     assert [event.number for event in storage.read("x")] == [1]
     assert storage.duel("x", 1, 1) is None
     assert storage.counts("x") == {}
+    storage.close()
+
+
+def test_an_unknown_tournament_does_not_harm_others(url: str) -> None:
+    """It was deleted: its entries have no results, and the rest of the batch is written."""
+    storage = storage_at(url)
+    storage.commit({"x": [Created(0.0, SETTINGS)]})
+    committed = storage.commit({"x": [row(1), Tell(1, 1, None, "tie", 2.0)], "y": [ExpireDue(0.0)]})
+    assert set(committed.results) == {"x"}
+    assert str(committed.unknown["y"]) == "unknown tournament 'y'; it was deleted"
+    assert [event.number for event in storage.read("x")] == [1, 2]
+    storage.close()
+
+
+def test_a_deleted_tournament_and_a_new_one_with_its_name(url: str) -> None:
+    storage = storage_at(url)
+    storage.commit({"x": [Created(0.0, SETTINGS), row(1, "q"), Tell(1, 1, None, "tie", 2.0), Opened()]})
+    storage.commit({"x": [Delete()]})
+    assert storage.names() == []
+    (waiting,) = storage.deleted_names()
+    storage.commit({"x": [Created(5.0, SETTINGS)]})
+    assert storage.names() == ["x"]
+    assert [event.time for event in storage.read("x")] == [5.0]
+    assert storage.commit({waiting: [DeleteRows()]}).results[waiting] == [0]  # few rows: all at once
+    assert storage.deleted_names() == []
+    assert storage.duels_of("x", ["q"]) == {}
+    assert storage.counts("x") == {}
+    assert storage.commit({"x": [Opened()]}).results["x"] == [1]
     storage.close()
 
 

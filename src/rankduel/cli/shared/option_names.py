@@ -28,7 +28,12 @@ def name_options(message: str, parser: ArgumentParser, given: Namespace) -> str:
     >>> name_options("'home' exists: open it, or create it with exist_ok=True", parser, given)
     "'home' exists: open it, or create it with --exist-ok"
     """
-    options = {action.dest: action.option_strings[-1] for action in parser._actions if action.option_strings}
+    options = {
+        action.dest: option
+        for action in parser._actions
+        for option in action.option_strings
+        if not option.startswith("--no-")
+    }
     flags = {action.dest for action in parser._actions if action.option_strings and action.nargs == 0}
     names = {name: name for name in options} | {name: dest for name, dest in _ARGUMENTS.items() if dest in options}
     for name, dest in names.items():

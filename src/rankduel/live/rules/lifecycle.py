@@ -82,13 +82,13 @@ class Situation:
 
     def refusal(self, action: str) -> str | None:
         """Return why an action is not possible now, as the rest of a sentence about the tournament, or None."""
+        if action in _RANKER_ACTIONS and self.rollout is not None:
+            return f"has rolled {self.rollout.ranker!r} out; roll it back before you change the rankers"
         if self.status not in ACTIONS[action]:
             needed = " or ".join(ACTIONS[action]).replace("_", " ")
             return f"is {self.status.replace('_', ' ')}; this is possible only while {needed}"
         if action == "roll_back" and self.rollout is None:
             return "has nothing to roll back; no ranker is rolled out"
-        if action in _RANKER_ACTIONS and self.rollout is not None:
-            return f"has rolled {self.rollout.ranker!r} out; roll it back before you change the rankers"
         if action in _RANKER_ACTIONS[1:] and self.decided is not None and not self.tied:
             return "has only one ranker left"
         return None
