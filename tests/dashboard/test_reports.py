@@ -219,10 +219,10 @@ def test_sentences(tmp_path: Path) -> None:
         )
         assert (
             summary_sentence(view, None, 0, failing=True)
-            == f"The tournament has failed, and users see the champion. {headline}"
+            == f"The tournament has failed, and users see the baseline. {headline}"
         )
-        baseline = replace(view, settings=replace(view.settings, baseline="ranker-1"))
-        assert "users see the baseline" in summary_sentence(baseline, None, 0, failing=True)
+        old = replace(view, settings=replace(view.settings, baseline=None))
+        assert "users see the champion" in summary_sentence(old, None, 0, failing=True)
         stopped = summary_sentence(replace(view, status="stopped"), None, 0)
         assert stopped == f"Stopped before a decision: 3 of 3 rankers are left, and {lead} leads (1 duel)."
 
