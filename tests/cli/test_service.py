@@ -135,8 +135,8 @@ def folder(tmp_path: Path) -> Path:
 
 def test_operate(folder: Path) -> None:
     assert ok("tournaments", "pause", "home", "--reason", "rest", cwd=folder) == PAUSED
-    paused = "tournament 'home' is paused; this is possible only while running or decided or rolled out"
-    assert paused in wrong("tournaments", "pause", "home", cwd=folder)
+    again = "tournament 'home' is paused; this is possible only while running or decided or rolled out"
+    assert again in wrong("tournaments", "pause", "home", cwd=folder)
     assert "unknown tournament 'away' in" in wrong("tournaments", "show", "away", cwd=folder)
     assert "unknown tournament 'away' in" in wrong("tournaments", "stop", "away", cwd=folder)
     assert ok(*CREATE, "--exist-ok", "--expires-after", "1e6", cwd=folder) != ""
@@ -205,7 +205,7 @@ def test_the_life_of_a_tournament(folder: Path) -> None:
         ("configure home --attribution 7", "argument --attribution: expected a JSON object, got '7'"),
         (
             "configure home --baseline other",
-            "rankers: bm25, ltr; if your application shows another baseline, set --external",
+            "if your application shows another baseline, set --external-baseline",
         ),
         ("create x --ranker a", "a tournament needs at least 2 rankers, got a"),
         ("roll-out home", "tournament 'home' is running; this is possible only while decided or rolled out"),

@@ -30,5 +30,5 @@ def learnt(state: State) -> tuple[Any, ...]:
         if name not in CHOICE.get(type(bandit).__name__, set())
     }
     own = (state.settings, state.rankers, sorted(state.retired), state.paused, state.status, state.number, state.time)
-    own += (state.phase, state.rollout, state._keeps_decision)
-    return (*own, state.wins, state.ties, bandit.told, bandit.champion, bandit.decision(), arrays)
+    life = (state.phase, state.rollout, state._keeps_decision)
+    return (*own, *life, state.wins, state.ties, bandit.told, bandit.champion, bandit.decision(), arrays)

@@ -100,7 +100,7 @@ def test_compare_goes_on_with_winner_and_baseline(url: str) -> None:
         inside = in_share(t, 0.05)
         pair = "+".join(sorted((BEST, BASELINE)))
         assert seen(t, query="new") == {("duel", None, pair): inside, ("baseline", "share", BASELINE): 1000 - inside}
-        before, told, evidence = t.decision(), t._state.bandit.told, t.view().evidence
+        before, told, evidence = t.decision(), t._state.bandit.told, str(t.view().evidence)
         duels = [duel for duel in t.ask_many([(f"new {n}", f"client {n}") for n in range(1000)]) if duel.id is not None]
         assert {duel.first for duel in duels} == {BEST, BASELINE}  # a coin decides which is first
         wins, ties = sum(t._state.wins.values()), sum(t._state.ties.values())
@@ -109,8 +109,7 @@ def test_compare_goes_on_with_winner_and_baseline(url: str) -> None:
         assert sum(t._state.wins.values()) == wins + inside - 1
         assert sum(t._state.ties.values()) == ties + 1
         assert (t.decision(), t._state.bandit.told) == (before, told)
-        assert evidence is not None
-        assert (t.view().evidence == evidence).all()
+        assert str(t.view().evidence) == evidence
         assert learnt(State.replay(t.journal())) == learnt(t._state)
         t.configure(in_flight_cap=0)
         assert seen(t)["baseline", "in_flight_cap", BASELINE] == inside

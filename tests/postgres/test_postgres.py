@@ -204,7 +204,7 @@ def test_a_tournament_that_another_process_has_deleted(url: str) -> None:
         one.run_maintenance()
     with sql(url) as connection:
         for table in ("journal", "duels", "counters", "snapshots"):
-            ((owners,),) = connection.execute(f"SELECT count(DISTINCT tournament) FROM {table}")  # type: ignore[arg-type]
+            ((owners,),) = connection.execute(f"SELECT count(DISTINCT tournament) FROM {table}")
             assert owners <= 1, table  # only of the tournament that was kept
     with create(url) as new:
         assert (new.number, new.ask("q").id) == (1, "1-1")

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from live.conftest import Clock
+from rankduel.live.defaults import DAY
 from rankduel.live.rules.duels import DuelRow
 from rankduel.live.runtime.issuing import DuelIssuer
 from rankduel.live.runtime.runtime import TournamentRuntime
 from rankduel.live.runtime.state import load_state
-from rankduel.live.settings import DAY, new_settings
+from rankduel.live.settings import new_settings
 from rankduel.live.storage.contract import Created, storage_at
 from rankduel.live.storage.writer import Writer
 
