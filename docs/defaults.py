@@ -80,7 +80,7 @@ def stated_defaults() -> list[Stated]:
 
 def _real(stated: Stated) -> object:
     """Return the default that is in effect: for a tournament, no bandit means the default bandit with its options."""
-    value = list(stated.value) if isinstance(stated.value, tuple) else stated.value
+    value = (list(stated.value) or None) if isinstance(stated.value, tuple | list) else stated.value
     group, _, name = stated.setting.partition(".")
     if value is None and group == "tournament" and name in ("bandit", "delta", "tolerance"):
         value = DEFAULT if name == "bandit" else rd.bandit_from(DEFAULT, 2, seed=0).parameters.get(name)
@@ -198,7 +198,7 @@ def _value(text: str) -> object:
 def _http() -> Iterator[Stated]:
     api = document(ROUTES, rd.__version__)
     for name, schema in api["components"]["schemas"]["CreateTournament"]["properties"].items():
-        if "default" in schema and name != "parameters":
+        if "default" in schema and name not in ("parameters", "attribution"):  # objects, whose fields have defaults
             yield Stated(f"tournament.{name}", schema["default"], "CreateTournament of the OpenAPI document")
     for parameter in api["paths"]["/v1/tournaments/{name}/duels"]["get"]["parameters"]:
         if "default" in parameter["schema"]:

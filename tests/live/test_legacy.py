@@ -52,8 +52,8 @@ def current_settings(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     value = {key: current_settings(item) for key, item in value.items()}
-    if "salt" in value and "kind" not in value and "by" not in value:
-        value |= {"external_baseline": False, "after_decision": "winner"}
+    if "settings" in value:
+        value["settings"] |= {"external_baseline": False, "after_decision": "winner"}
     if value.get("status") == "running" and (value["winner"] is not None or value["decision"]["tied"]):
         value["status"] = "decided"
     return value
@@ -131,7 +131,7 @@ def facts(t: LocalTournament) -> dict[str, Any]:
 def health(t: LocalTournament) -> dict[str, Any]:
     """What became of asks, tells and signals."""
     found = asdict(t.health())
-    del found["counts"]
+    del found["counts"], found["clock"]  # the clock of this machine
     return as_json(found)
 
 
