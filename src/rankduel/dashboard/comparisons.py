@@ -68,7 +68,7 @@ def _candidates(view: View) -> Iterator[tuple[str, int]]:
 
 def compare(view: View, clients: Mapping[Pair, int | None]) -> list[Comparison]:
     """Return the comparisons of all pairs of `rivals`. `clients` has the number of clients of each pair."""
-    return [_comparison(view, pair, roles, clients[pair]) for pair, roles in rivals(view).items()]
+    return [_comparison(view, pair, roles, clients.get(pair)) for pair, roles in rivals(view).items()]
 
 
 def _comparison(view: View, pair: Pair, roles: list[str], clients: int | None) -> Comparison:

@@ -9,6 +9,7 @@ from rankduel.dashboard.milestones import Milestone, milestones
 from rankduel.dashboard.next_steps import NextStep, next_steps
 from rankduel.dashboard.user_effect import UserEffect, user_effect
 from rankduel.live import LiveDecision, LocalTournament, View
+from rankduel.live.client_counts import ClientCounts
 from rankduel.live.standings import decision
 
 __all__ = ["Report", "assumptions", "confidence_reached", "report"]
@@ -52,11 +53,11 @@ class Report:
     assumptions: list[str]  # on which the report holds, and how to read it
 
 
-def report(t: LocalTournament) -> Report:
-    """Return the report of a tournament now. This reads all its duels, to count clients."""
+def report(t: LocalTournament, clients: ClientCounts | None = None) -> Report:
+    """Return the report of a tournament now. Without `clients`, this reads all its duels to count them."""
     view, health = t.view(), t.health()
     found, changes = decision(view), t.audit(_MAX_CHANGES)
-    clients = t.count_clients(rivals(view))
+    clients = clients or t.count_clients(rivals(view))
     ties = sum(view.ties.values())
     duels = sum(view.wins.values()) + ties
     comparisons, reached, effect = compare(view, clients.of_pairs), confidence_reached(found), user_effect(view)

@@ -1,7 +1,9 @@
 """Dashboard routes: overview, standings, preference matrix, batches, audit, checks and report."""
 
 from dataclasses import replace
+from time import monotonic
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 from msgspec import Raw, Struct
 
@@ -21,10 +23,12 @@ from rankduel.dashboard import (
     report,
     summary_sentence,
 )
+from rankduel.dashboard.comparisons import rivals
 from rankduel.dashboard.leaderboard import INTERVAL_CONFIDENCE
 from rankduel.dashboard.report import confidence_reached
 from rankduel.errors import StorageError
 from rankduel.live import Event, LocalTournament, View
+from rankduel.live.client_counts import ClientCounts
 from rankduel.live.runtime.clock import now
 from rankduel.live.standings import decision
 from rankduel.service.forecasts import Forecasts
@@ -45,6 +49,7 @@ from rankduel.service.routes.read import PAGINATION, UNKNOWN, counts_out, event_
 __all__ = ["ROUTES", "Overview", "overview_of"]
 
 _DAY_SECONDS = 86_400.0
+_MAX_COUNTING_SHARE = 0.05  # of the time is spent on counting clients
 _MIN_RATE_SECONDS = 60.0  # minimum time over which outcomes per day are measured
 
 
@@ -180,14 +185,14 @@ def checks(t: LocalTournament, query: dict[str, Any]) -> Checks:
 @reads_tournament_slowly
 def report_json(t: LocalTournament, query: dict[str, Any]) -> Report:
     """The decision report as JSON."""
-    return report(t)
+    return report(t, _clients(t))
 
 
 async def report_markdown(request: Request) -> Response:
     """The decision report as Markdown."""
     service = request.service
     t = await service.tournament(request.path["name"])
-    text = await service.replays.answer(("report_markdown", t.name), lambda: markdown(report(t)).encode())
+    text = await service.replays.answer(("report_markdown", t.name), lambda: markdown(report(t, _clients(t))).encode())
     name = "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in t.name)[:80]
     disposition = f'attachment; filename="{name}.md"'.encode()
     return Response(text, b"text/plain; charset=utf-8", headers=((b"content-disposition", disposition),))
@@ -232,6 +237,20 @@ def overview_of(t: LocalTournament, forecasts: Forecasts | None) -> Overview:
         active=view.time,
         number=view.number,
     )
+
+
+_counted: WeakKeyDictionary[LocalTournament, tuple[float, ClientCounts]] = WeakKeyDictionary()
+
+
+def _clients(t: LocalTournament) -> ClientCounts:
+    """Return the numbers of clients. Counting takes seconds after a million duels, so it takes 5 % of the time."""
+    due, counts = _counted.get(t, (0.0, None))
+    pairs = rivals(t.view())
+    if counts is None or counts.of_pairs.keys() != pairs.keys() or monotonic() >= due:
+        begun = monotonic()
+        counts = t.count_clients(pairs)
+        _counted[t] = monotonic() + (monotonic() - begun) / _MAX_COUNTING_SHARE, counts
+    return counts
 
 
 class _Stored(NamedTuple):
