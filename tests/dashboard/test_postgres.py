@@ -26,6 +26,10 @@ def test_the_dashboard_on_postgresql(browser: Browser) -> None:
                 if path.startswith("/duels"):
                     assert page.locator(".lists li").count() == 12
                     visitor.wait("After 1,000 outcomes")
+            visitor.open("/t/t/duels?find=q-1")
+            expect(page.locator(".inspector")).to_have_attribute("aria-label", "Duel 1-1001")
+            visitor.open("/?search=T&status=running")
+            expect(page.locator("#found")).to_have_text("1 tournament")
             visitor.open("/t/t")
             visitor.wait("1,001 today")
             database.stop()

@@ -57,7 +57,7 @@ export function controls(route, overview, rankers) {
         "roll_out",
         overview.rollout ? "Change the rollout" : "Roll out",
         main === "roll_out" ? "primary" : "",
-        () => rollOut(route, overview, rankers),
+        () => rollOut(route, overview),
       ),
       simple("roll_back"),
       simple("pause"),
@@ -118,7 +118,7 @@ function preview(route, first, draw) {
   };
 }
 
-async function rollOut(route, overview, rankers) {
+async function rollOut(route, overview) {
   const left = overview.tied.length ? overview.tied : [overview.winner ?? overview.champion];
   const now = overview.rollout && String(Number((100 * overview.rollout.share).toFixed(8)));
   const next = { 5: "50", 50: "100" }[now] ?? (now ? "own" : "5");

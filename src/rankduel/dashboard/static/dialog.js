@@ -1,6 +1,7 @@
 // Dialogs, all of one design. The keyboard stays inside, Escape closes, and the focus returns to where it was.
 
 import { h, patch } from "./dom.js";
+import { Problem } from "./api.js";
 import { notice, quoted } from "./components.js";
 
 // An error that a dialog or a form shows: at a field if `field` is its name.
@@ -49,9 +50,9 @@ export function open({ title, parts, verb, danger = false, wide = false, reason 
         done = true;
         dialog.close();
       } catch (error) {
-        problem =
-          error instanceof Wrong ? (error.field ? null : error.message) : `${error.title}. ${error.message}`;
-        if (!(error instanceof Wrong) && error.status === undefined) throw error;
+        if (error instanceof Wrong) problem = error.field ? null : error.message;
+        else if (error instanceof Problem) problem = `${error.title}. ${error.message}`;
+        else throw error;
       } finally {
         busy = false;
         draw();

@@ -163,15 +163,12 @@ function filters(route, list, { by_status }) {
   );
 }
 
-// The controls follow the URL, which the back button changes. After another page of the list, begin at its top.
+// The search follows the URL, which the back button changes. After another page of the list, begin at its top.
 export function after(route, found, main) {
   const { state } = route;
-  const list = wanted(route);
-  for (const id of ["search", "status", "sort"]) {
-    const control = main.querySelector(`#${id}`);
-    const own = id === "search" && (state.typing || control?.value.trim() === list.search);
-    if (control && !own) control.value = list[id];
-  }
+  const { search } = wanted(route);
+  const input = main.querySelector("#search");
+  if (input && !state.typing && input.value.trim() !== search) input.value = search;
   if (state.page && state.page !== found.page) {
     scrollTo(0, 0);
     main.focus({ preventScroll: true });
