@@ -11,21 +11,8 @@ __all__ = ["decision", "health", "leaderboard", "preferences", "timeline"]
 
 def decision(view: View) -> LiveDecision:
     """The winner or the tied rankers, or neither before a decision."""
-    names, found = view.names, view.decision
-    return LiveDecision(
-        winner=None if found.winner is None else names[found.winner],
-        tied=tuple(names[arm] for arm in found.tied),
-        champion=names[view.champion],
-        left=tuple(names[arm] for arm in found.confidence.alive),
-        eliminated=tuple(names[gone.arm] for gone in found.eliminated),
-        delta=found.confidence.delta,
-        tolerance=found.confidence.tolerance,
-        tried=len(names),
-        retired=len(view.retired),
-        resolved=view.resolved,
-        p_best_exists=found.confidence.p_best_exists,
-        copeland=tuple(names[arm] for arm in found.copeland),
-    )
+    numbers = {"champion": view.champion, "retired": len(view.retired), "resolved": view.resolved}
+    return LiveDecision.of(view.decision, view.names, **numbers)
 
 
 def leaderboard(view: View, start: int = 0, stop: int | None = None) -> list[Standing]:
