@@ -30,7 +30,7 @@ def signature(secret: bytes, id: str, timestamp: int, body: bytes) -> str:
     """Return the header `webhook-signature`.
 
     >>> signature(b"0123456789abcdef01234567", "msg_1", 1700000000, b"{}")
-    'v1,F16pE9kqoH6Z4/rS9YuzMs2hrXrh8NzE1qM2mdCBeuE='
+    'v1,DjijpYnPcWcWSiPdvC93sCoKwGNWcH97A32JApk39OU='
     """
     signed = b"%s.%d.%s" % (id.encode(), timestamp, body)
     return f"v1,{base64.b64encode(hmac.new(secret, signed, 'sha256').digest()).decode()}"
@@ -62,14 +62,15 @@ class Sender:
             connection.request(
                 "POST", f"{path}?{self._parts.query}" if self._parts.query else path, body, self._headers(id, body)
             )
-            return _judged(connection.getresponse())
+            response = _judged(connection.getresponse())
         except (OSError, http.client.HTTPException) as error:  # also certificates and timeouts
-            late = monotonic() - began >= TIMEOUT_SECONDS
-            return Response(f"no response within {TIMEOUT_SECONDS:g} s" if late else _reason(error))
+            response = Response(_reason(error))
         finally:
             timer.cancel()
             self._socket = None
             connection.close()
+        late = monotonic() - began >= TIMEOUT_SECONDS  # then the response is cut, too
+        return Response(f"no response within {TIMEOUT_SECONDS:g} s") if late else response
 
     def abort(self) -> None:
         """End the current request, and refuse further ones."""
