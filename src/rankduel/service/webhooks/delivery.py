@@ -84,6 +84,7 @@ class Delivery:
         self._queues: dict[str, _Queue] = {}
         self._lights: dict[str, _Light] = {}
         self._lock = threading.Lock()  # held while `_lights` is changed
+        self._started = now()
         self._since: float | None = None  # when the webhook was first configured; older events are not sent
         self._led_at = -_LAST_LEADER_SECONDS
         self._logged = -_LOG_INTERVAL_SECONDS
@@ -110,13 +111,14 @@ class Delivery:
                 self._lights[message.tournament] = _Light(f"msg_{secrets.token_hex(16)}", message)
 
     def _run(self) -> None:
-        while not self._closing.wait(POLL_SECONDS):
+        while not self._closing.is_set():
             try:
                 self.run_due()
             except Exception as error:  # the thread must survive any failure
                 if not self._closing.is_set() and monotonic() - self._logged >= _LOG_INTERVAL_SECONDS:
                     self._logged = monotonic()
                     _log.warning("a webhook has failed", extra={"webhook": self.hook.name, "error": repr(error)})
+            self._closing.wait(POLL_SECONDS)
 
     def run_due(self) -> None:
         """Send everything that is due, if this process leads: of all processes with this webhook, one delivers."""
@@ -206,9 +208,8 @@ class Delivery:
         stored = self._storage.fact(self._fact)
         if stored is not None:
             return float(stored)
-        time = now()
-        self._storage.write_fact(self._fact, repr(time))
-        return time
+        self._storage.write_fact(self._fact, repr(self._started))
+        return self._started
 
     def _stored_cursor(self, tournament: str) -> int:
         """Return the stored cursor. It is 0 if it belongs to a deleted tournament of the same name."""
