@@ -1,4 +1,4 @@
-"""Send one signed request. The signature is that of Standard Webhooks, https://www.standardwebhooks.com."""
+"""Send one request, signed by the scheme of Standard Webhooks, https://www.standardwebhooks.com."""
 
 import base64
 import hmac
