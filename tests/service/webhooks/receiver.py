@@ -91,6 +91,18 @@ class Receiver:
         until(lambda: len(self.requests) >= count, seconds)
         return self.requests
 
+    def hold_next(self) -> threading.Event:
+        """Hold the next request for a minute. The event is set as soon as it is here."""
+        held = threading.Event()
+
+        def answer(_: BaseHTTPRequestHandler) -> None:
+            if not held.is_set():
+                held.set()
+                time.sleep(60)
+
+        self.answer = answer
+        return held
+
     def close(self) -> None:
         self.server.shutdown()
         self.server.server_close()

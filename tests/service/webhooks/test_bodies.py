@@ -42,8 +42,13 @@ def test_ids() -> None:
         message_id(b"another storage", "ops", DECIDED),
         message_id(b"secret", "chat", DECIDED),
         *(
-            message_id(b"secret", "ops", DECIDED._replace(**{name: value}))
-            for name, value in {"kind": "paused", "tournament": "cart", "event": 813, "time": 1.0}.items()
+            message_id(b"secret", "ops", other)
+            for other in (
+                DECIDED._replace(kind="paused"),
+                DECIDED._replace(tournament="cart"),
+                DECIDED._replace(event=813),
+                DECIDED._replace(time=1.0),
+            )
         ),
     ]
     assert len({id, *others}) == 7

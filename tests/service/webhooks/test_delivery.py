@@ -13,6 +13,7 @@ import pytest
 from live.runtime.test_decisions import play
 from postgres.server import Server
 from rankduel.live import LocalTournament, storage_at
+from rankduel.live.runtime.clock import now
 from rankduel.service.webhooks import delivery as deliveries
 from rankduel.service.webhooks.delivery import Delivery, retry_seconds
 from rankduel.service.webhooks.messages import Message
@@ -182,7 +183,7 @@ def test_after_three_days_a_message_is_given_up(
         site["home"].pause()
         site["home"].start()
         receiver.statuses = [500] * 2
-        began = deliveries.now()
+        began = now()
         for days in (2.99, 3.01):
             monkeypatch.setattr(deliveries, "now", lambda days=days: began + days * DAY)
             site.run()
@@ -271,20 +272,20 @@ def test_health_is_sent_until_it_is_accepted(url: str, receiver: Receiver) -> No
         site.run()
         assert receiver.requests == []  # this process has not led yet, so another one may report it
         receiver.statuses = [500, 500]
-        site.delivery.report_health(light._replace(time=deliveries.now()))
+        site.delivery.report_health(light._replace(time=now()))
         for _ in range(3):
             site.run()
         assert [request.status for request in receiver.requests] == [500, 500, 200]
         assert len({request.id for request in receiver.requests}) == 1
         assert receiver.accepted[0]["data"]["health"] == "red"
         assert (site.delivery.status.pending, site.delivery.status.delivered) == (0, 1)
-        site.delivery.report_health(light._replace(time=deliveries.now()))
+        site.delivery.report_health(light._replace(time=now()))
         site.run()
         assert receiver.requests[3].id != receiver.requests[2].id
         receiver.statuses = [500]
-        site.delivery.report_health(light._replace(time=deliveries.now()))
+        site.delivery.report_health(light._replace(time=now()))
         site.run()
-        site.delivery.report_health(light._replace(time=deliveries.now(), more={"health": "green"}))
+        site.delivery.report_health(light._replace(time=now(), more={"health": "green"}))
         site.run()
         site.run()
         assert receiver.accepted[-1]["data"]["health"] == "green"  # a light that is no longer true is not sent

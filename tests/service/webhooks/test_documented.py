@@ -35,7 +35,8 @@ def test_the_tables() -> None:
 
 
 def test_the_settings(tmp_path: Path) -> None:
-    path, hooks = tmp_path / "rankduel.toml", []
+    path = tmp_path / "rankduel.toml"
+    hooks: list[WebhookSettings] = []
     for block in fences(PAGE):
         if block.info == "toml":
             path.write_text(block.text)

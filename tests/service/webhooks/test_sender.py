@@ -82,7 +82,10 @@ def test_a_request_is_aborted(receiver: Receiver) -> None:
 
 
 def test_nobody_listens_or_it_is_no_http(receiver: Receiver) -> None:
-    receiver.answer = lambda handler: handler.wfile.write(b"hello\r\n\r\n") and None
+    def greet(handler: BaseHTTPRequestHandler) -> None:
+        handler.wfile.write(b"hello\r\n\r\n")
+
+    receiver.answer = greet
     assert "BadStatusLine" in (Sender(hook(receiver.url)).send("msg_1", b"{}").problem or "")
     receiver.close()
     assert Sender(hook(receiver.url)).send("msg_1", b"{}").problem == "Connection refused"

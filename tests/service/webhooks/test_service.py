@@ -99,8 +99,7 @@ def serving(settings: Path) -> Iterator[Service]:
 def test_killed_while_it_delivers(receiver: Receiver, tmp_path: Path) -> None:
     """The first process dies while the receiver holds the request, the second one before it sends anything."""
     settings = config(tmp_path, receiver.url)
-    held = threading.Event()
-    receiver.answer = lambda _: held.set() or time.sleep(60) if not held.is_set() else None
+    held = receiver.hold_next()
     with serving(settings) as service:
         service.create("home")
         outcomes = service.decide("home")
@@ -235,8 +234,7 @@ def test_two_processes_on_postgresql(postgres: Server, receiver: Receiver, tmp_p
             receiver.wait(2)
             time.sleep(2.5)
             assert receiver.kinds == ["paused", "started"]
-            held = threading.Event()
-            receiver.answer = lambda _: held.set() or time.sleep(60) if not held.is_set() else None
+            held = receiver.hold_next()
             second.do("home", "pause")
             assert held.wait(30)
             assert first.end(kill=True) == -9

@@ -213,16 +213,17 @@ class Delivery:
 
     def _stored_cursor(self, tournament: str) -> int:
         """Return the stored cursor. It is 0 if it belongs to a deleted tournament of the same name."""
-        stored = self._storage.fact(f"{self._fact} {tournament}")
-        if stored is None:
-            return 0
-        number, _, time = stored.partition(" ")
-        return int(number) if self._storage.event_time(tournament, int(number)) == float(time) else 0
+        stored = self._storage.fact(f"{self._fact} {tournament}") or "0"
+        number = int(stored.partition(" ")[0])
+        return number if stored == self._cursor(tournament, number) else 0
 
     def _store_cursor(self, queue: _Queue) -> None:
         name = queue.tournament.name
-        time = self._storage.event_time(name, queue.number)
-        self._storage.write_fact(f"{self._fact} {name}", f"{queue.number} {time!r}")
+        self._storage.write_fact(f"{self._fact} {name}", self._cursor(name, queue.number))
+
+    def _cursor(self, tournament: str, number: int) -> str:
+        """Return a cursor as it is stored: the number of the event, and its time."""
+        return f"{number} {self._storage.event_time(tournament, number)!r}"
 
 
 def retry_seconds(failures: int) -> float:
