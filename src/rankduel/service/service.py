@@ -153,6 +153,7 @@ class Service:
             broken=list(opened.broken),
             storage_failing=not storage_works or opened.stalled,
             clock_jumped=bool(CLOCK.jump),
+            webhooks=self.webhooks.statuses(),
         )
 
     async def tournament_names(self) -> list[str]:

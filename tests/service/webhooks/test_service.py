@@ -11,6 +11,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 from cli.processes import COMMAND, run
 from postgres.server import Server
@@ -171,13 +172,24 @@ def test_what_an_operator_sees(receiver: Receiver, tmp_path: Path) -> None:
         }
         assert service.status()["problem"] == "status 500"
         assert service.client.get("/readyz").raw == b"degraded: 1 webhooks fail\n"
+        assert scraped(service)["rankduel_webhook_failures_total", ""] == 1
         until(lambda: service.status()["delivered"] == 1)
         assert (service.status()["pending"], service.status()["problem"]) == (0, None)
         assert service.client.get("/readyz").raw == b"ok\n"
         receiver.wait(3, 60)  # half a minute later, the light is reported as yellow
         assert receiver.kinds == ["paused", "health"]
+        until(lambda: scraped(service)["rankduel_webhook_messages_total", "delivered"] == 2)
+        assert scraped(service)["rankduel_webhook_messages_total", "given_up"] == 0
+        assert scraped(service)["rankduel_webhook_pending", ""] == 0
         assert receiver.accepted[1]["data"]["health"] == "yellow"
         assert not [line for line in service.log if receiver.url in str(line)]
+
+
+def scraped(service: Service) -> dict[tuple[str, str], float]:
+    """The metrics of the webhook by name and result."""
+    families = text_string_to_metric_families(service.client.get("/metrics").raw.decode())
+    samples = [sample for family in families for sample in family.samples if sample.labels.get("webhook") == "ops"]
+    return {(sample.name, sample.labels.get("result", "")): sample.value for sample in samples}
 
 
 def test_the_secret_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
