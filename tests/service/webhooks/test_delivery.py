@@ -101,6 +101,24 @@ def test_what_is_sent(url: str, receiver: Receiver) -> None:
         assert site.delivery.status == deliveries.DeliveryStatus("ops", delivered=6)
 
 
+def test_a_roll_out(tmp_path: Path, receiver: Receiver) -> None:
+    with Site(f"sqlite:///{tmp_path}/duels.db", receiver, "home") as site:
+        home = site["home"]
+        play(home, "cab")
+        home.roll_out(0.05, by="anna", reason="the A/B test agrees")
+        home.roll_back(by="anna")
+        home.archive()
+        site.run()
+        assert receiver.kinds == ["decided", "rolled_out", "rolled_back", "archived"]
+        bodies = [body["data"] for body in receiver.accepted]
+        assert (bodies[1]["ranker"], bodies[1]["share"], bodies[1]["by"]) == ("c", 0.05, "anna")
+        assert [data["headline"] for data in bodies[1:]] == [
+            "Rolled out c to 5 % of the traffic, by anna: the A/B test agrees.",
+            "Rolled back by anna.",
+            "Archived.",
+        ]
+
+
 def test_a_new_webhook_starts_at_the_end(url: str, receiver: Receiver) -> None:
     """Also for tournaments that are decided already, and after a restart before the first message."""
     for name in ("home", "cart"):

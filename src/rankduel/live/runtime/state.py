@@ -140,8 +140,7 @@ class State:
 
     def _left_if_decided(self) -> int:
         """Return the number of rankers left if the tournament is decided, or 0. Each decision changes it."""
-        bandit = self.bandit
-        return bandit.n_alive if bandit.tied or bandit.n_alive == 1 else 0
+        return self.bandit.n_alive if self.decided else 0
 
     def _note_decision(self) -> None:
         """Note the decision that the last event made, or that a ranker was added and there is none any more."""
