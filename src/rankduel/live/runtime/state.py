@@ -101,12 +101,18 @@ class State:
 
     def apply(self, event: Event) -> None:
         """Apply one event."""
-        body = event.body
-        if event.kind != "resolved":
+        if event.kind == "resolved":
+            self._tell(event.body)
+        else:
+            self._change(event)
             self.changed_at = event.number
+        self.number, self.time = event.number, event.time
+        if self._left_if_decided() != self._decided_among:
+            self._note_decision()
+
+    def _change(self, event: Event) -> None:
+        body = event.body
         match event.kind:
-            case "resolved":
-                self._tell(body)
             case "paused":
                 self.phase = "paused"
             case "stopped" | "archived":
@@ -134,9 +140,6 @@ class State:
                 raise StorageError(
                     f"event {event.number} has the unknown kind {kind!r}; a newer version may have written it"
                 )
-        self.number, self.time = event.number, event.time
-        if self._left_if_decided() != self._decided_among:
-            self._note_decision()
 
     def _left_if_decided(self) -> int:
         """Return the number of rankers left if the tournament is decided, or 0. Each decision changes it."""
