@@ -88,6 +88,7 @@ def test_every_option_is_documented(capsys: pytest.CaptureFixture[str]) -> None:
         "tournaments": ("create", "list", "show", "start", "pause", "stop", "export"),
         "keys": ("create", "list", "revoke"),
         "storage": ("backup", "verify", "upgrade"),
+        "webhooks": ("secret", "test"),
     }
     single = ("simulate", "plan", "reproduce", "bench", "demo", "init", "serve", "doctor")
     for words in [[command] for command in single] + [[verb, what] for verb in actions for what in actions[verb]]:

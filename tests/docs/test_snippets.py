@@ -90,6 +90,7 @@ def test_python_is_written_as_such() -> None:
         "text",
         "text about",
         "toml",
+        "json",
         "sql",
         "makefile",
         "bibtex",

@@ -14,9 +14,11 @@ from urllib.parse import quote
 _SERVE = """
 import json, resource, sys
 from rankduel.service import serve
+from rankduel.service.webhooks.settings import webhooks_from
+settings = json.loads(sys.argv[2])
 if sys.argv[3] != "0":
     resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]), resource.RLIM_INFINITY))
-serve(sys.argv[1], **json.loads(sys.argv[2]))
+serve(sys.argv[1], **settings | {"webhooks": webhooks_from(settings.get("webhooks", []))})
 """
 
 

@@ -28,6 +28,7 @@ from rankduel.cli import (
     simulate,
     storage,
     tournaments,
+    webhooks,
 )
 from rankduel.cli.shared.option_names import name_options
 from rankduel.errors import RankduelError
@@ -37,7 +38,7 @@ __all__ = ["COMMANDS", "main"]
 
 COMMANDS = (
     *(simulate, plan, reproduce, bench, matrix, duel, demo, bandits, problems),
-    *(init, serve, doctor, tournaments, keys, storage),
+    *(init, serve, doctor, tournaments, keys, storage, webhooks),
 )
 
 _ERROR, _INTERRUPTED, _BROKEN_PIPE = 2, 130, 141  # exit codes, by shell convention

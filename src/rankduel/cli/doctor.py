@@ -75,6 +75,7 @@ def _examine(options: Namespace) -> Iterator[Finding]:
             yield Finding("error", "settings", str(error))
             return
         yield Finding("ok", "settings", f"{path} is valid")
+        yield from _webhooks(config)
     url = options.storage or config.storage
     if url is None:
         yield Finding(
@@ -102,6 +103,20 @@ def _versions() -> Iterator[Finding]:
         yield Finding(
             "ok", "service", ", ".join(f"{package} {metadata.version(package)}" for package in _SERVER_PACKAGES)
         )
+
+
+def _webhooks(config: Config) -> Iterator[Finding]:
+    for hook in config.webhooks:
+        try:
+            signed = hook.secret() is not None
+        except ValueError as error:
+            yield Finding("error", "webhooks", str(error))
+            continue
+        text = f"{hook.name} sends {', '.join(hook.kinds)} to {hook.host}, {'signed' if signed else 'not signed'}"
+        if hook.allow_http and hook.url.startswith("http:"):
+            yield Finding("warning", "webhooks", f"{text}, without TLS: others on the network can read the messages")
+        else:
+            yield Finding("ok", "webhooks", f"{text}. To try it, run rankduel webhooks test")
 
 
 def _installed(package: str) -> bool:

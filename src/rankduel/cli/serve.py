@@ -65,7 +65,7 @@ def _serve(parser: ArgumentParser, options: Namespace) -> int:
         parser.error(f"--storage must be a storage such as sqlite:///duels.db, got the service {storage}")
     given = {name: value for name in ("host", "port", "processes") if (value := getattr(options, name)) is not None}
     try:
-        serve(storage, create=options.create, **asdict(config.service) | given)
+        serve(storage, create=options.create, webhooks=config.webhooks, **asdict(config.service) | given)
     except (ValueError, ImportError) as error:  # ImportError: a missing extra
         parser.error(str(error))
     return 0

@@ -7,7 +7,7 @@ from typing import Any
 from rankduel.errors import UnknownTournament
 from rankduel.live import standings
 from rankduel.live.client_counts import ClientCounts, count_clients
-from rankduel.live.results import Counts, Departure, LiveDecision, Meeting, Standing
+from rankduel.live.results import Counts, Decided, Departure, LiveDecision, Meeting, Standing
 from rankduel.live.rules.duels import DuelRow, numbers_of
 from rankduel.live.rules.events import Event
 from rankduel.live.rules.lifecycle import Rollout, Situation
@@ -131,6 +131,16 @@ class ReadOnlyTournament:
     def duel_of_query(self, query_id: str) -> DuelRow | None:
         """Return the duel of a query, or None if it has none."""
         return self.storage.duels_of(self.name, [query_id]).get(query_id)
+
+    @property
+    def changed_at(self) -> int:
+        """The number of the last event that is no outcome, or that made a decision; after an opening, at least that."""
+        return self._state.changed_at
+
+    def decisions(self) -> tuple[int, list[Decided]]:
+        """Return the number of the last event that was applied, and the decisions that were made up to this event."""
+        with self._lock:
+            return self._state.number, list(self._state.decisions)
 
     def duels(self, limit: int = 100, before: str | None = None) -> list[DuelRow]:
         """Return the latest duels, or the latest before the duel with the id `before`; newest first."""

@@ -1,10 +1,11 @@
 """Return values of a tournament: duels, receipts, counts, health, leaderboard rows and decisions."""
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sized
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Protocol, Self
+from typing import NamedTuple, Protocol, Self
 
+from rankduel.bandits import Decision
 from rankduel.bandits.decision_text import DecisionFacts, headline, meaning
 from rankduel.interleaving import Interleaved, Interleaving
 from rankduel.live.rules.duels import DuelRow, Status
@@ -14,6 +15,7 @@ from rankduel.types import Outcome
 
 __all__ = [
     "Counts",
+    "Decided",
     "Departure",
     "Health",
     "LiveDecision",
@@ -241,6 +243,34 @@ class LiveDecision:
     copeland: tuple[str, ...]  # win most pairs; an estimate, given if the p-value is small
     stopped: bool = False  # whether the tournament was stopped
 
+    @classmethod
+    def of(
+        cls,
+        found: Decision,
+        names: Sequence[str],
+        *,
+        champion: int,
+        retired: int,
+        resolved: int,
+        stopped: bool = False,
+    ) -> Self:
+        """Make a decision by names from the decision of a bandit. `retired` and `resolved` are numbers."""
+        return cls(
+            winner=None if found.winner is None else names[found.winner],
+            tied=tuple(names[arm] for arm in found.tied),
+            champion=names[champion],
+            left=tuple(names[arm] for arm in found.confidence.alive),
+            eliminated=tuple(names[gone.arm] for gone in found.eliminated),
+            delta=found.confidence.delta,
+            tolerance=found.confidence.tolerance,
+            tried=len(names),
+            retired=retired,
+            resolved=resolved,
+            p_best_exists=found.confidence.p_best_exists,
+            copeland=tuple(names[arm] for arm in found.copeland),
+            stopped=stopped,
+        )
+
     @property
     def headline(self) -> str:
         """What is decided, in one line."""
@@ -269,3 +299,13 @@ class LiveDecision:
             copeland=self.copeland,
             stopped=self.stopped,
         )
+
+
+class Decided(NamedTuple):
+    """A decision, with the number and time of the event of the journal that made it."""
+
+    number: int
+    time: float
+    winner: str | None
+    tied: tuple[str, ...]
+    headline: str

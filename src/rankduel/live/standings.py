@@ -12,20 +12,12 @@ __all__ = ["decision", "health", "leaderboard", "preferences", "timeline"]
 
 def decision(view: View) -> LiveDecision:
     """The winner or the tied rankers, or neither before a decision."""
-    names, found = view.names, view.decision
-    return LiveDecision(
-        winner=None if found.winner is None else names[found.winner],
-        tied=tuple(names[arm] for arm in found.tied),
-        champion=names[view.champion],
-        left=tuple(names[arm] for arm in found.confidence.alive),
-        eliminated=tuple(names[gone.arm] for gone in found.eliminated),
-        delta=found.confidence.delta,
-        tolerance=found.confidence.tolerance,
-        tried=len(names),
+    return LiveDecision.of(
+        view.decision,
+        view.names,
+        champion=view.champion,
         retired=len(view.retired),
         resolved=view.resolved,
-        p_best_exists=found.confidence.p_best_exists,
-        copeland=tuple(names[arm] for arm in found.copeland),
         stopped=view.status in ("stopped", "archived"),
     )
 

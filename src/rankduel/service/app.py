@@ -1,6 +1,6 @@
 """ASGI app of the service: the gateway, then a router with all routes."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 from typing import Any
@@ -20,6 +20,7 @@ from rankduel.service.proxies import TrustedProxies
 from rankduel.service.routes import admin, algorithms, browser, dashboard, health, overviews, preview, read, traffic
 from rankduel.service.service import Service
 from rankduel.service.settings import ServiceSettings
+from rankduel.service.webhooks.settings import WebhookSettings
 
 __all__ = ["ROUTES", "make_app"]
 
@@ -30,13 +31,19 @@ ROUTES: tuple[Route, ...] = (
 )
 
 
-def make_app(storage: str, settings: ServiceSettings | None = None, *, create: bool = False) -> Gateway:
+def make_app(
+    storage: str,
+    settings: ServiceSettings | None = None,
+    *,
+    create: bool = False,
+    webhooks: Sequence[WebhookSettings] = (),
+) -> Gateway:
     """Return the ASGI app for the storage at a URL. The app opens the storage when it starts.
 
     With `create`, it creates a storage that does not exist. Otherwise that is an error.
     """
     settings = settings or ServiceSettings()
-    service = Service(storage, settings, create=create)
+    service = Service(storage, settings, create=create, webhooks=webhooks)
     service.openapi = msgspec.json.encode(document(ROUTES, version("rankduel")))
     rate_limits = RateLimits(
         requests=TokenBuckets(settings.rate, settings.burst),

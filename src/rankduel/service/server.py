@@ -6,6 +6,7 @@ import logging
 import signal
 import socket
 import threading
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -24,6 +25,7 @@ from rankduel.service.http.protocol import GuardedProtocol
 from rankduel.service.logs import log_to_stderr
 from rankduel.service.proxies import TrustedProxies
 from rankduel.service.settings import ServiceSettings
+from rankduel.service.webhooks.settings import WebhookSettings
 
 __all__ = ["serve"]
 
@@ -33,7 +35,15 @@ _BACKLOG_CONNECTIONS = 2048
 _log = logging.getLogger("rankduel.service")
 
 
-def serve(storage: str, host: str = "127.0.0.1", port: int = 8080, *, create: bool = False, **settings: Any) -> None:
+def serve(
+    storage: str,
+    host: str = "127.0.0.1",
+    port: int = 8080,
+    *,
+    create: bool = False,
+    webhooks: Sequence[WebhookSettings] = (),
+    **settings: Any,
+) -> None:
     """Serve the tournaments of a storage until SIGTERM or SIGINT. `settings` are the fields of `ServiceSettings`.
 
     A storage that does not exist is an error, unless you pass `create=True`. A new storage has no API key.
@@ -46,11 +56,13 @@ def serve(storage: str, host: str = "127.0.0.1", port: int = 8080, *, create: bo
         raise ValueError(
             f"processes must be 1, got {chosen.processes}: one process owns a SQLite file; use PostgreSQL for more"
         )
+    for hook in webhooks:
+        hook.secret()  # raises ValueError if it is missing
     _prepare()
     if chosen.processes > 1:
-        _serve_many(storage, chosen, create=create)
+        _serve_many(storage, chosen, create=create, webhooks=webhooks)
     else:
-        app = make_app(storage, chosen, create=create)
+        app = make_app(storage, chosen, create=create, webhooks=webhooks)
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(_serve_one(app, chosen))
 
@@ -75,7 +87,7 @@ async def _serve_one(app: Gateway, settings: ServiceSettings) -> None:
     _log.info("stopped")
 
 
-def _serve_many(storage: str, settings: ServiceSettings, *, create: bool) -> None:
+def _serve_many(storage: str, settings: ServiceSettings, *, create: bool, webhooks: Sequence[WebhookSettings]) -> None:
     shared = storage_at(storage, create=create)
     try:
         settings.check(ApiKeys.load(shared))
@@ -85,7 +97,7 @@ def _serve_many(storage: str, settings: ServiceSettings, *, create: bool) -> Non
         _listen_on(settings.host, port).close()  # raises OSError if the port is taken
     sockets: list[Any] = [_OwnSocket(settings)] if settings.metrics_ports else []
     sockets.append(_listen(settings))
-    Multiprocess(_config(_App(storage, settings), settings), sockets=sockets).run()
+    Multiprocess(_config(_App(storage, settings, tuple(webhooks)), settings), sockets=sockets).run()
 
 
 @dataclass(frozen=True)
@@ -94,10 +106,11 @@ class _App:
 
     storage: str
     settings: ServiceSettings
+    webhooks: tuple[WebhookSettings, ...]
 
     def __call__(self) -> Gateway:
         _prepare()
-        return make_app(self.storage, self.settings)
+        return make_app(self.storage, self.settings, webhooks=self.webhooks)
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,8 @@ from rankduel.service.open_tournaments import OpenTournaments
 from rankduel.service.read_pool import ReadPool
 from rankduel.service.settings import ServiceSettings
 from rankduel.service.tell_batcher import TellBatcher, TellItem
+from rankduel.service.webhooks.settings import WebhookSettings
+from rankduel.service.webhooks.webhooks import Webhooks
 
 __all__ = ["Service"]
 
@@ -40,9 +42,16 @@ T = TypeVar("T")
 class Service:
     """State of one server, shared by all requests. `start` opens the storage, `stop` closes it."""
 
-    def __init__(self, storage: str, settings: ServiceSettings, *, create: bool = False) -> None:
+    def __init__(
+        self,
+        storage: str,
+        settings: ServiceSettings,
+        *,
+        create: bool = False,
+        webhooks: Sequence[WebhookSettings] = (),
+    ) -> None:
         self.storage, self.settings = storage, settings
-        self._create = create
+        self._create, self._hooks = create, webhooks
         self.metrics = RequestCounters()
         self.registry = make_registry(self.metrics, self._state)
         self.ready = False
@@ -50,6 +59,7 @@ class Service:
         self.openapi = b""
         self.open_tournaments: OpenTournaments
         self.authentication: Authentication
+        self.webhooks: Webhooks
         self.watchers = 0  # open streams of changes
         self.reads, self.replays = ReadPool(_READ_THREADS), ReadPool(_REPLAY_THREADS)
         self.scrapes = ReadPool(_SCRAPE_THREADS)
@@ -71,6 +81,8 @@ class Service:
             self.settings.check(api_keys)
             await self.in_thread(_check_writable, storage)
             await self.in_thread(self.open_tournaments.open_all)
+            self.webhooks = self._webhooks()
+            self.webhooks.start()
         except BaseException:
             await self.in_thread(self.open_tournaments.close)
             raise
@@ -85,9 +97,20 @@ class Service:
         self.scrapes.close()
         if self._watcher is not None:
             self._watcher.cancel()
+            await self.in_thread(self.webhooks.stop)
             await self.in_thread(self.open_tournaments.close)
         for threads in (self._ask_threads, self._write_threads, self._key_thread):
             threads.shutdown()
+
+    def _webhooks(self) -> Webhooks:
+        opened = self.open_tournaments
+        return Webhooks(
+            self._hooks,
+            opened.storage,
+            tournaments=lambda: opened.tournaments,
+            broken=lambda: dict(opened.broken),
+            public_url=self.settings.public_url,
+        )
 
     async def in_thread(self, work: Callable[..., T], *args: Any) -> T:
         """Run blocking work in a thread, so that the event loop is not blocked."""
@@ -117,6 +140,8 @@ class Service:
             found.append(f"{len(open_tournaments.broken)} tournaments cannot be opened")
         if failing:
             found.append(f"maintenance fails in {failing} tournaments")
+        if undelivered := sum(status.problem is not None for status in self.webhooks.statuses()):
+            found.append(f"{undelivered} webhooks fail")
         return found
 
     def _state(self) -> ServiceState:
@@ -128,6 +153,7 @@ class Service:
             broken=list(opened.broken),
             storage_failing=not storage_works or opened.stalled,
             clock_jumped=bool(CLOCK.jump),
+            webhooks=self.webhooks.statuses(),
         )
 
     async def tournament_names(self) -> list[str]:

@@ -1,6 +1,7 @@
 """Settings of the service: address, limits and timeouts."""
 
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from rankduel.service.addresses import is_loopback
 from rankduel.service.auth.keys import ApiKeys
@@ -41,6 +42,7 @@ class ServiceSettings:
     retention_days: float = 0.0  # pages, signals and clients of older duels are removed; 0: never
     retention_query_ids: bool = False  # remove query ids of older duels, too
     access_log: bool = False
+    public_url: str = ""  # of the dashboard, for links in webhooks
 
     def __post_init__(self) -> None:
         for name in ("hosts", "trusted_proxies"):
@@ -69,6 +71,11 @@ class ServiceSettings:
         days = self.retention_days
         if isinstance(days, bool) or not isinstance(days, int | float) or not 0 <= days < 1e6:
             raise ValueError(f"retention_days must be a number >= 0 and < 1e6, got {days!r}; 0 keeps everything")
+
+        url = urlsplit(self.public_url)
+        if self.public_url and not (url.scheme in ("http", "https") and url.hostname and not url.query + url.fragment):
+            raise ValueError(f"public_url must be https://HOST or http://HOST, got {self.public_url!r}")
+        object.__setattr__(self, "public_url", self.public_url.rstrip("/"))
 
     def check(self, api_keys: ApiKeys) -> None:
         """Raise ValueError if other machines could reach the server and there is no API key."""

@@ -357,3 +357,24 @@ def test_both_databases_do_the_same(seed: int, tmp_path: Path, postgres: Server)
     assert everything(own) == everything(shared)
     own.close()
     shared.close()
+
+
+@pytest.mark.slow
+def test_changes_and_facts_for_readers_of_the_journal(url: str) -> None:
+    storage = storage_at(url)
+    storage.commit({"x": [Created(1.0, SETTINGS), row(1), row(2)], "y": [Created(1.0, SETTINGS)]})
+    paused, started = Change(3.0, "paused", {"by": "anna"}), Change(4.0, "started", {})
+    storage.commit({"x": [Tell(1, 1, None, "tie", 2.0), paused, Tell(1, 2, None, "first", 3.5), started]})
+    events = [Event(3, 3.0, "paused", {"by": "anna"}), Event(5, 4.0, "started", {})]
+    assert storage.changes_after("x", 1, 9) == events
+    assert (storage.changes_after("x", 2, 1), storage.changes_after("x", 3, 9)) == (events[:1], events[1:])
+    assert (storage.changes_after("x", 5, 9), storage.changes_after("y", 1, 9)) == ([], [])
+    assert [storage.event_time("x", number) for number in (1, 2, 5, 6)] == [1.0, 2.0, 4.0, None]
+    assert storage.fact("webhook ops") is None
+    for value in ("1", "2 0.5"):
+        storage.write_fact("webhook ops", value)
+    storage.write_fact("webhook ops x", "3")
+    storage.close()
+    storage = storage_at(url)
+    assert (storage.fact("webhook ops"), storage.fact("webhook ops x")) == ("2 0.5", "3")
+    storage.close()

@@ -17,7 +17,7 @@ from service.metrics.scrapes import Scrape
 
 
 def scraped(counters: RequestCounters, *tournaments: LocalTournament, broken: tuple[str, ...] = ()) -> Scrape:
-    state = ServiceState(tournaments=tournaments, broken=broken, storage_failing=False, clock_jumped=True)
+    state = ServiceState(tournaments=tournaments, broken=broken, storage_failing=False, clock_jumped=True, webhooks=())
     return Scrape(generate_latest(make_registry(counters, lambda: state)).decode())
 
 

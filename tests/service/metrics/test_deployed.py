@@ -37,7 +37,9 @@ Known = Mapping[str, Mapping[str, set[str]]]
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> Scrape:
     """The scrape of a service that has answered a request of each kind."""
-    with serving(f"sqlite:///{tmp_path_factory.mktemp('metrics')}/duels.db") as server, server.client as client:
+    url = f"sqlite:///{tmp_path_factory.mktemp('metrics')}/duels.db"
+    webhook = {"name": "chat", "url": "http://127.0.0.1:9/", "format": "slack"}
+    with serving(url, webhooks=[webhook]) as server, server.client as client:
         assert client.post("/v1/tournaments", {"name": "t", "rankers": ["a", "b"], "baseline": "a"}).status == 201
         duel = client.post(at("t", "/ask"), {"query_id": "q"}).body
         for ticket in (duel["ticket"], "unknown"):

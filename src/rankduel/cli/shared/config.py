@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rankduel.service.settings import ServiceSettings
+from rankduel.service.webhooks.settings import WebhookSettings, webhooks_from
 
 __all__ = ["SETTING_HELP", "CONFIG", "Config", "default_config_text", "read_config"]
 
@@ -35,6 +36,7 @@ SETTING_HELP = {
     "retention_days": "remove pages, signals and client hashes of duels older than this many days; 0 keeps them",
     "retention_query_ids": "remove query ids of these duels, too: a query that is asked again then gets a new duel",
     "access_log": "log a line for each request",
+    "public_url": "URL of the dashboard for links in webhooks, such as https://duels.example",
 }
 
 
@@ -44,6 +46,7 @@ class Config:
 
     storage: str | None = None
     service: ServiceSettings = field(default_factory=ServiceSettings)
+    webhooks: tuple[WebhookSettings, ...] = ()
 
 
 def read_config(path: Path) -> Config:
@@ -52,7 +55,7 @@ def read_config(path: Path) -> Config:
         given = tomllib.loads(path.read_text())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{path} is not valid TOML: {error}") from None
-    _check_known(path, given, ("storage", "service"), "")
+    _check_known(path, given, ("storage", "service", "webhooks"), "")
     service = given.get("service", {})
     if not isinstance(service, dict):
         raise ValueError(f"{path}: service must be a table, [service], got {service!r}")
@@ -63,7 +66,7 @@ def read_config(path: Path) -> Config:
         if not expected[1](value):
             raise ValueError(f"{path}: {name} must be {expected[0]}, got {value!r}")
     try:
-        return Config(given.get("storage"), ServiceSettings(**service))
+        return Config(given.get("storage"), ServiceSettings(**service), webhooks_from(given.get("webhooks", [])))
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
 
@@ -80,6 +83,7 @@ def default_config_text(storage: str) -> str:
     ]
     for each in fields(ServiceSettings):
         lines += [f"# {SETTING_HELP[each.name]}", f"# {each.name} = {_toml(_default(each.name))}", ""]
+    lines += ["# To send decisions, pauses and failures to other systems, add [[webhooks]]: see docs/webhooks.md", ""]
     return "\n".join(lines)
 
 

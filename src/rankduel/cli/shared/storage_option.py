@@ -5,7 +5,7 @@ from pathlib import Path
 
 from rankduel.cli.shared.config import CONFIG, Config, read_config
 
-__all__ = ["load_config", "add_storage_options", "is_service", "storage_url"]
+__all__ = ["add_config_option", "add_storage_options", "is_service", "load_config", "storage_url"]
 
 
 def add_storage_options(parser: ArgumentParser, *, services: bool = True) -> None:
@@ -14,6 +14,11 @@ def add_storage_options(parser: ArgumentParser, *, services: bool = True) -> Non
     parser.add_argument(
         "--storage", metavar="URL", help=f"sqlite:///FILE, postgresql://...{also} (default: from {CONFIG})"
     )
+    add_config_option(parser)
+
+
+def add_config_option(parser: ArgumentParser) -> None:
+    """Add --config."""
     parser.add_argument("--config", type=Path, metavar="FILE", help=f"settings file (default: {CONFIG}, if it exists)")
 
 

@@ -192,8 +192,12 @@ class _Check:
 
 
 def _learnt(state: State) -> dict[str, Any]:
-    """Return everything that events determine, without caches of the bandit and the position of its random stream."""
+    """Return everything that events determine, without caches of the bandit and the position of its random stream.
+
+    The list of decisions is left out: snapshots of older versions do not have it.
+    """
     bandit = state.bandit
     snapshot: dict[str, Any] = json.loads(state.to_snapshot().state)
     del snapshot["retired_at"]  # snapshots of older versions know it only roughly
+    del snapshot["decisions"]
     return snapshot | {"told": bandit.told, "champion": bandit.champion, "decision": repr(bandit.decision())}

@@ -9,6 +9,7 @@ from typing import Any, Self
 
 from rankduel.bandits import Bandit, stored_bandit
 from rankduel.errors import BrokenTournament, SnapshotError, StorageError
+from rankduel.live.results import Decided, LiveDecision
 from rankduel.live.rules.events import Event
 from rankduel.live.rules.lifecycle import Rollout, Situation, status_of
 from rankduel.live.runtime.side_coin import SideCoin
@@ -45,6 +46,9 @@ class State:
         self.time = 0.0  # of the last event
         self.wins: dict[tuple[int, int], int] = {}  # of the first over the second
         self.ties: dict[tuple[int, int], int] = {}  # the smaller arm first
+        self.decisions: list[Decided] = []  # more than one if rankers were added or retired after a decision
+        self.changed_at = 0  # number of the last event that is no outcome, or that decided
+        self._decided_among = self._left_if_decided()
         self._side_coin = SideCoin(settings.seed)
         # Whether outcomes after a decision are not learnt. Old tournaments learn them until a setting says otherwise.
         self._keeps_decision = False
@@ -97,10 +101,18 @@ class State:
 
     def apply(self, event: Event) -> None:
         """Apply one event."""
+        if event.kind == "resolved":
+            self._tell(event.body)
+        else:
+            self._change(event)
+            self.changed_at = event.number
+        self.number, self.time = event.number, event.time
+        if self._left_if_decided() != self._decided_among:
+            self._note_decision()
+
+    def _change(self, event: Event) -> None:
         body = event.body
         match event.kind:
-            case "resolved":
-                self._tell(body)
             case "paused":
                 self.phase = "paused"
             case "stopped" | "archived":
@@ -128,7 +140,24 @@ class State:
                 raise StorageError(
                     f"event {event.number} has the unknown kind {kind!r}; a newer version may have written it"
                 )
-        self.number, self.time = event.number, event.time
+
+    def _left_if_decided(self) -> int:
+        """Return the number of rankers left if the tournament is decided, or 0. Each decision changes it."""
+        return self.bandit.n_alive if self.decided else 0
+
+    def _note_decision(self) -> None:
+        """Note the decision that the last event made, or that a ranker was added and there is none any more."""
+        self._decided_among = self._left_if_decided()
+        if self._decided_among:
+            made = LiveDecision.of(
+                self.bandit.decision(),
+                self.rankers,
+                champion=self.bandit.champion,
+                retired=len(self.retired),
+                resolved=self.bandit.told,
+            )
+            self.decisions.append(Decided(self.number, self.time, made.winner, made.tied, made.headline))
+            self.changed_at = self.number
 
     def _tell(self, body: dict[str, Any]) -> None:
         first, second, stored = body["first"], body["second"], body["outcome"]
@@ -233,6 +262,7 @@ class State:
             "time": self.time,
             "wins": [[*pair, count] for pair, count in sorted(self.wins.items())],
             "ties": [[*pair, count] for pair, count in sorted(self.ties.items())],
+            "decisions": self.decisions,
         }
         return Snapshot(self.number, json.dumps(state, separators=(",", ":")), self.bandit.snapshot())
 
@@ -259,6 +289,12 @@ class State:
         state.paused = set(stored["paused"])
         state.wins = {(first, second): count for first, second, count in stored["wins"]}
         state.ties = {(first, second): count for first, second, count in stored["ties"]}
+        # Older versions did not store decisions.
+        state.decisions = [
+            Decided(number, time, winner, tuple(tied), headline)
+            for number, time, winner, tied, headline in stored.get("decisions", ())
+        ]
+        state.changed_at, state._decided_among = state.number, state._left_if_decided()
         return state
 
 

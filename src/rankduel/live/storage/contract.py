@@ -241,11 +241,14 @@ class Storage(Protocol):
     def changes(self, tournament: str, limit: int, before: int | None = None) -> list[Event]:
         """Return the latest events other than outcomes, before event number `before` if given; newest first."""
 
-    def resolved_since(self, tournament: str, time: float) -> int:
-        """Return the number of outcomes in the journal since a time."""
+    def changes_after(self, tournament: str, number: int, limit: int) -> list[Event]:
+        """Return the events other than outcomes after an event number, oldest first."""
 
     def event_time(self, tournament: str, number: int) -> float | None:
         """Return the time of an event; None if it does not exist."""
+
+    def resolved_since(self, tournament: str, time: float) -> int:
+        """Return the number of outcomes in the journal since a time."""
 
     def duel(self, tournament: str, session: int, number: int) -> DuelRow | None:
         """Return a duel by session and number; None if it does not exist."""
@@ -332,6 +335,12 @@ class Storage(Protocol):
 
     def redacted(self, message: str) -> str:
         """Return a message without the address of the storage, for everybody who may not know it."""
+
+    def fact(self, name: str) -> str | None:
+        """Return a stored fact by its name; None if it does not exist."""
+
+    def write_fact(self, name: str, value: str) -> None:
+        """Write a fact in a transaction of its own."""
 
     def keys(self) -> list[KeyRow]:
         """Return all API keys, revoked ones included."""

@@ -165,6 +165,10 @@ CHECK_WRITABLE = (
     "INSERT INTO facts (name, value) VALUES ('last write check', $1) ON CONFLICT (name) DO UPDATE SET value = $1"
 )
 
+# A fact by its name: how far the webhooks have read the journals.
+FACT = "SELECT value FROM facts WHERE name = $1"
+WRITE_FACT = "INSERT INTO facts (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = $2"
+
 # The secret that signs tickets.
 SECRET = "SELECT value FROM facts WHERE name = 'secret'"
 
@@ -226,6 +230,8 @@ class Statements(NamedTuple):
     lock_tournament: str
     # the newest events other than outcomes: of tournament $1, before number $2, at most $3
     changes_before: str
+    # the oldest events other than outcomes: of tournament $1, after number $2, at most $3
+    changes_after: str
     # the number of events other than outcomes: of tournament $1, after number $2 and up to $3
     count_changes: str
     # time and body of the events that added rankers to tournament $1, in order

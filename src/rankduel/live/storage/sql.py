@@ -86,6 +86,16 @@ class SqlStorage(Database):
         rows = self.select(self.statements.changes_before, values)
         return [Event(number, time, kind, json.loads(body)) for number, time, kind, body in rows]
 
+    def changes_after(self, tournament: str, number: int, limit: int) -> list[Event]:
+        """Return the events other than outcomes after an event number, oldest first."""
+        rows = self.select(self.statements.changes_after, (self.tournament_id(tournament), number, limit))
+        return [Event(number, time, kind, json.loads(body)) for number, time, kind, body in rows]
+
+    def event_time(self, tournament: str, number: int) -> float | None:
+        """Return the time of an event; None if it does not exist."""
+        rows = self.select(sql.EVENT_TIME, (self.tournament_id(tournament), number))
+        return rows[0][0] if rows else None
+
     def resolved_since(self, tournament: str, time: float) -> int:
         """Return the number of outcomes in the journal since a time, by binary search: times never decrease."""
         id = self.tournament_id(tournament)
@@ -97,11 +107,6 @@ class SqlStorage(Database):
             low, high = (middle, high) if at < time else (low, middle - 1)
         others: int = self.select(self.statements.count_changes, (id, low, last))[0][0]
         return last - low - others
-
-    def event_time(self, tournament: str, number: int) -> float | None:
-        """Return the time of an event; None if it does not exist."""
-        rows = self.select(sql.EVENT_TIME, (self.tournament_id(tournament), number))
-        return rows[0][0] if rows else None
 
     def duel(self, tournament: str, session: int, number: int) -> DuelRow | None:
         """Return a duel by session and number; None if it does not exist."""
@@ -238,6 +243,16 @@ class SqlStorage(Database):
     def deleted_names(self) -> list[str]:
         """Return the names under which deleted tournaments wait until their rows are removed."""
         return [name for (name,) in self.select(sql.TOURNAMENT_NAMES) if not name.isprintable()]
+
+    def fact(self, name: str) -> str | None:
+        """Return a stored fact by its name; None if it does not exist."""
+        rows = self.select(sql.FACT, (name,))
+        return rows[0][0] if rows else None
+
+    def write_fact(self, name: str, value: str) -> None:
+        """Write a fact in a transaction of its own."""
+        with self.transaction():
+            self.write(sql.WRITE_FACT, (name, value))
 
     def keys(self) -> list[KeyRow]:
         """Return all API keys, revoked ones included."""

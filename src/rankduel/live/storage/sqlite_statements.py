@@ -14,6 +14,10 @@ STATEMENTS = Statements(
         "SELECT number, time, kind, body FROM journal INDEXED BY journal_changes "
         "WHERE tournament = $1 AND number < $2 AND kind <> 'resolved' ORDER BY number DESC LIMIT $3"
     ),
+    changes_after=(
+        "SELECT number, time, kind, body FROM journal INDEXED BY journal_changes "
+        "WHERE tournament = $1 AND number > $2 AND kind <> 'resolved' ORDER BY number LIMIT $3"
+    ),
     count_changes=(
         "SELECT count(*) FROM journal INDEXED BY journal_changes "
         "WHERE tournament = $1 AND number > $2 AND number <= $3 AND kind <> 'resolved'"

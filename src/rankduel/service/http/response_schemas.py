@@ -37,6 +37,8 @@ __all__ = [
     "TimelinePage",
     "Tournament",
     "TournamentPage",
+    "Webhook",
+    "WebhookList",
 ]
 
 
@@ -337,3 +339,20 @@ class JournalPage(Struct):
 
     events: list[Event]
     next: int | None
+
+
+class Webhook(Struct):
+    """A webhook, since the start of the process. Of several processes, only the one that delivers counts messages."""
+
+    name: str
+    delivered: int  # accepted messages
+    failed: int  # failed attempts
+    given_up: int  # messages that were not accepted within three days
+    pending: int  # messages that wait for their next attempt
+    problem: str | None  # of the last attempt; null if it succeeded
+
+
+class WebhookList(Struct):
+    """All webhooks of the service."""
+
+    webhooks: list[Webhook]

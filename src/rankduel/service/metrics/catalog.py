@@ -27,6 +27,9 @@ __all__ = [
     "TELLS",
     "TOURNAMENT_BROKEN",
     "TOURNAMENT_STATUS",
+    "WEBHOOK_FAILURES",
+    "WEBHOOK_MESSAGES",
+    "WEBHOOK_PENDING",
     "Metric",
     "Samples",
 ]
@@ -91,6 +94,19 @@ ASKS = _metric(
 )
 TELLS = _metric("tells_total", "counter", "tournament status", "Tells by status.", _COUNTED_HERE)
 EVENTS = _metric("events_total", "counter", "status", "UBI events by status.", _COUNTED_HERE)
+WEBHOOK_MESSAGES = _metric(
+    "webhook_messages_total",
+    "counter",
+    "webhook result",
+    "Messages to a webhook by result: delivered, or given_up after three days.",
+    _COUNTED_HERE,
+)
+WEBHOOK_FAILURES = _metric(
+    "webhook_failures_total", "counter", "webhook", "Attempts that a webhook did not accept.", _COUNTED_HERE
+)
+WEBHOOK_PENDING = _metric(
+    "webhook_pending", "gauge", "webhook", "Messages to a webhook that wait for their next attempt.", _COUNTED_HERE
+)
 
 STORAGE_FAILING = _metric(
     "storage_failing", "gauge", "", "1 if the storage cannot be read or written, or does not keep up.", _SEEN_HERE

@@ -14,6 +14,7 @@ from rankduel.live import LocalTournament
 from rankduel.service.metrics import catalog
 from rankduel.service.metrics.labels import MAX_TOURNAMENT_LABELS, OTHER, TournamentLabels, reason
 from rankduel.service.metrics.request_counters import RequestCounters
+from rankduel.service.webhooks.delivery import DeliveryStatus
 
 __all__ = ["ServiceState", "make_registry"]
 
@@ -28,6 +29,7 @@ class ServiceState:
     broken: Collection[str]  # names of tournaments that cannot be opened
     storage_failing: bool
     clock_jumped: bool
+    webhooks: Collection[DeliveryStatus]
 
 
 def make_registry(counters: RequestCounters, state: Callable[[], ServiceState]) -> CollectorRegistry:
@@ -54,6 +56,7 @@ class _ServiceCollector(Collector):
         yield from self._requests(labels)
         yield catalog.STORAGE_FAILING.family([((), state.storage_failing)])
         yield catalog.CLOCK_JUMPED.family([((), state.clock_jumped)])
+        yield from _webhooks(state.webhooks)
         broken = sorted(state.broken)
         named = [name if place < MAX_TOURNAMENT_LABELS else OTHER for place, name in enumerate(broken)]
         yield catalog.TOURNAMENT_BROKEN.family(_totals(((name,), 1) for name in named))
@@ -82,6 +85,14 @@ class _ServiceCollector(Collector):
             )
         )
         yield catalog.EVENTS.family(((str(status),), count) for status, count in sorted(counted.events.copy().items()))
+
+
+def _webhooks(statuses: Collection[DeliveryStatus]) -> Iterator[Family]:
+    yield catalog.WEBHOOK_MESSAGES.family(
+        ((status.name, result), getattr(status, result)) for status in statuses for result in ("delivered", "given_up")
+    )
+    yield catalog.WEBHOOK_FAILURES.family(((status.name,), status.failed) for status in statuses)
+    yield catalog.WEBHOOK_PENDING.family(((status.name,), status.pending) for status in statuses)
 
 
 def _tournaments(labelled: list[tuple[str, LocalTournament]]) -> Iterator[Family]:

@@ -1,10 +1,12 @@
 """Monitoring routes: liveness, readiness, metrics and the OpenAPI document."""
 
+from dataclasses import asdict
 from functools import partial
 
 from prometheus_client.exposition import choose_encoder
 
 from rankduel.errors import StorageError
+from rankduel.service.http import response_schemas as out
 from rankduel.service.http.responses import Response, json_response
 from rankduel.service.http.routing import Request, Route
 from rankduel.service.problems import Problem
@@ -47,6 +49,12 @@ async def metrics(request: Request) -> Response:
     return Response(body, media_type.encode("latin-1"))
 
 
+async def webhooks(request: Request) -> out.WebhookList:
+    """The webhooks of the service, with the messages that were delivered and those that wait."""
+    statuses = request.service.webhooks.statuses()
+    return out.WebhookList(webhooks=[out.Webhook(**asdict(status)) for status in statuses])
+
+
 async def openapi(request: Request) -> Response:
     """The OpenAPI 3.1 document of this service."""
     return json_response(request.service.openapi)
@@ -56,5 +64,6 @@ ROUTES = (
     Route("GET", "/livez", None, livez, str),
     Route("GET", "/readyz", None, readyz, str, problems=("stopping", "storage")),
     Route("GET", "/metrics", "read", metrics, str),
+    Route("GET", "/v1/webhooks", "read", webhooks, out.WebhookList),
     Route("GET", "/v1/openapi.json", None, openapi, dict),
 )
