@@ -210,7 +210,7 @@ def test_a_parameter_is_accepted_up_to_the_limits_of_the_document(
     client: Client, path: str, name: str, schema: dict[str, Any]
 ) -> None:
     good, bad = boundary(schema, name)
-    if parameter["name"] == "archived":
+    if name == "archived":
         good, bad = ["true", "false"], ["yes", "True", ""]
     elif "pattern" in schema:
         good, bad = ["1-1", "1-" + "9" * (schema["maxLength"] - 2)], [*bad, "x", "1", "1-", "-1", "1-x", "1-1-1"]
