@@ -84,16 +84,16 @@ CASES: dict[str, tuple[str, Callable[[Tickets], Any]]] = {
     "start a ranker: a reason that is too long": ("POST {t}/rankers/a:pause", lambda _: {"reason": "x" * 1001}),
     "void: a duel that is learnt": ("POST {t}/duels/{d}:void", lambda _: None),
     "void: an unknown duel": ("POST {t}/duels/99-99:void", lambda _: None),
-    "create: it is there with other settings": ("POST /v1/tournaments", lambda _: {"rankers": ["a"], "seed": 1}),
+    "create: it is there with other settings": ("POST /v1/tournaments", lambda _: {"rankers": ["a", "b"], "seed": 1}),
     "create: a ranker twice": ("POST /v1/tournaments", lambda _: {"name": "new", "rankers": ["a", "a"]}),
-    "create: a name that is not printable": ("POST /v1/tournaments", lambda _: {"name": "a\nb", "rankers": ["a"]}),
+    "create: a name that is not printable": ("POST /v1/tournaments", lambda _: {"name": "a\nb", "rankers": ["a", "b"]}),
     "create: an option out of range": (
         "POST /v1/tournaments",
-        lambda _: {"name": "new", "rankers": ["a"], "bandit": "MergeDTS", "parameters": {"alpha": 10**400}},
+        lambda _: {"name": "new", "rankers": ["a", "b"], "bandit": "MergeDTS", "parameters": {"alpha": 10**400}},
     ),
     "create: attribution of the wrong type": (
         "POST /v1/tournaments",
-        lambda _: {"name": "new", "rankers": ["a"], "attribution": {"window": "long"}},
+        lambda _: {"name": "new", "rankers": ["a", "b"], "attribution": {"window": "long"}},
     ),
 }
 

@@ -24,6 +24,7 @@ BODIES: dict[str, Any] = {
     "configure": {"share": 0.5},
     "add_rankers": {"rankers": ["new"]},
     "erase_client": {"client_id": "u-1"},
+    "roll_out": {"share": 0.5},
     "ask": {},
     "tell": {"duel": "9-9", "outcome": "tie"},
     "show": {"duel": "9-9", "shown": TEAM_PAGE},
@@ -126,7 +127,7 @@ numbers = iter(range(10**9))
 def tournament(client: Client) -> str:
     """A new one."""
     name = f"t{next(numbers)}"
-    assert client.post("/v1/tournaments", {"name": name, "rankers": ["a"]}).status == 201
+    assert client.post("/v1/tournaments", {"name": name, "rankers": ["a", "b"]}).status == 201
     return name
 
 
@@ -220,7 +221,7 @@ def test_a_parameter_is_accepted_up_to_the_limits_of_the_document(
 def test_names_in_paths_up_to_their_limit(client: Client) -> None:
     schema = DOCUMENT["paths"]["/v1/tournaments/{name}"]["get"]["parameters"][0]["schema"]
     longest = "é" * schema["maxLength"]
-    assert client.post("/v1/tournaments", {"name": longest, "rankers": ["a"]}).status == 201
+    assert client.post("/v1/tournaments", {"name": longest, "rankers": ["a", "b"]}).status == 201
     assert client.get(f"/v1/tournaments/{quote(longest)}").status == 200
     assert client.get(f"/v1/tournaments/{quote(longest + 'é')}").status in (404, 422)
 
@@ -243,13 +244,13 @@ def option_bodies() -> list[tuple[str, str]]:
 def test_an_option_of_any_size_is_never_a_failure_of_the_server(client: Client, bandit: str, option: str) -> None:
     for word, number in HUGE.items():
         sent = json.dumps(
-            {"name": f"n{next(numbers)}", "rankers": ["a"], "bandit": bandit, "parameters": {option: 0}}
+            {"name": f"n{next(numbers)}", "rankers": ["a", "b"], "bandit": bandit, "parameters": {option: 0}}
         ).replace('": 0}', f'": {number}}}')
         answer = client.send("POST", "/v1/tournaments", sent.encode(), {"Content-Type": "application/json"}, raw=True)
         huge = not (word.startswith("2**") and answer.status == 201)  # a large number may be a good one
         assert answer.status in ((400, 422) if huge else (201,)), (word, answer)
     for value in ("10**400", "9" * 400, "1e999", "-1e999", "9" * 300 + "**1000", "[" * 90 + "]" * 90, "A(" * 90):
-        body = {"name": f"n{next(numbers)}", "rankers": ["a"], "bandit": f"{bandit}({option}={value})"}
+        body = {"name": f"n{next(numbers)}", "rankers": ["a", "b"], "bandit": f"{bandit}({option}={value})"}
         assert client.post("/v1/tournaments", body).problem == "bad-value", value
 
 

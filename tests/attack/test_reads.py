@@ -66,7 +66,7 @@ def test_rankers_that_are_added_count_with_those_that_are_there(url: str) -> Non
 
 def test_threads_that_add_at_once_do_not_exceed_the_limit_together(url: str) -> None:
     """Each of eight additions fits alone; only three fit together."""
-    with LocalTournament.create("t", rankers=["a"], storage=url) as t, ThreadPoolExecutor(8) as threads:
+    with LocalTournament.create("t", rankers=["a", "b"], storage=url) as t, ThreadPoolExecutor(8) as threads:
         adding = [threads.submit(t.add_rankers, [f"r{k}-{i}" for i in range(3_000)]) for k in range(8)]
         assert sum(one.exception(WAIT) is None for one in adding) == 3
         assert len(t.rankers) == 9_001
@@ -75,7 +75,7 @@ def test_threads_that_add_at_once_do_not_exceed_the_limit_together(url: str) -> 
 def test_over_http_too(url: str) -> None:
     """Many small additions do not go past the limit."""
     with serving(url) as server, server.client as client:
-        assert client.post("/v1/tournaments", {"name": "t", "rankers": ["a"]}).status == 201
+        assert client.post("/v1/tournaments", {"name": "t", "rankers": ["a", "b"]}).status == 201
         statuses = [
             client.post("/v1/tournaments/t/rankers", {"rankers": [f"r{k}-{i}" for i in range(4_000)]}).status
             for k in range(4)

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from rankduel.live.rules.attribution import MAX_ACTIONS, RULES
-from rankduel.live.rules.lifecycle import AFTER_DECISION, STATUSES
+from rankduel.live.rules.lifecycle import STATUSES
 from rankduel.live.rules.ubi import MAX_OBJECT_ID_CHARACTERS
 from rankduel.live.rules.validation import MAX_NAME_CHARACTERS
 from rankduel.live.settings import MAX_RANKERS, MIN_RANKERS
@@ -46,7 +46,7 @@ _PLAIN_VALUES = {"additionalProperties": {"type": ["number", "string", "null"]}}
 Options = Annotated[dict[str, Any], Meta(extra_json_schema=_PLAIN_VALUES)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 RolloutShare = Annotated[float, Meta(gt=0, le=1)]
-AfterDecision = Annotated[str, Meta(extra_json_schema={"enum": list(AFTER_DECISION)})]
+AfterDecision = Literal["winner", "baseline", "compare"]
 Cap = Annotated[int, Meta(ge=0, le=2**53)]
 ReasonText = Annotated[str, Meta(max_length=1000)]
 Rankers = Annotated[list[Name], Meta(min_length=MIN_RANKERS, max_length=MAX_RANKERS)]
