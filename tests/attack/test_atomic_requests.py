@@ -99,7 +99,7 @@ CASES: dict[str, tuple[str, Callable[[Tickets], Any]]] = {
 
 
 def dump(path: Path) -> dict[tuple[str, Any], list[tuple[Any, ...]]]:
-    """All rows by table and tournament, but for what an opening and a refusal count."""
+    """All rows by table and tournament, but for what an opening, a write check and a refusal write."""
     found: dict[tuple[str, Any], list[tuple[Any, ...]]] = {}
     with closing(sqlite3.connect(path)) as file:
         names = dict(file.execute("SELECT id, name FROM tournaments"))
@@ -109,6 +109,8 @@ def dump(path: Path) -> dict[tuple[str, Any], list[tuple[Any, ...]]]:
             for values in cursor:
                 row = dict(zip(columns, values, strict=True))
                 if table == "counters" and row["name"] in REFUSALS:
+                    continue
+                if table == "facts" and row["name"] == "last write check":
                     continue
                 if table == "tournaments":
                     del row["session"]  # each opening has a new one
