@@ -51,7 +51,7 @@ Cap = Annotated[int, Meta(ge=0, le=2**53)]
 ReasonText = Annotated[str, Meta(max_length=1000)]
 Rankers = Annotated[list[Name], Meta(min_length=MIN_RANKERS, max_length=MAX_RANKERS)]
 _IN_TOTAL = f"A tournament has at most {MAX_RANKERS:,} rankers in total."
-MoreRankers = Annotated[list[Name], Meta(min_length=1, max_length=MAX_RANKERS - 1, description=_IN_TOTAL)]
+MoreRankers = Annotated[list[Name], Meta(min_length=1, max_length=MAX_RANKERS - MIN_RANKERS, description=_IN_TOTAL)]
 _WEIGHTS = {
     "type": "object",
     "description": f"Weights by action. A tournament declares at most {MAX_ACTIONS} actions.",

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from rankduel.live import LocalTournament
-from rankduel.live.rules.validation import some_of
+from rankduel.live.rules.validation import check_name, some_of
 from rankduel.live.settings import DIALS
 from rankduel.service.http import response_schemas as out
 from rankduel.service.http.parameters import Parameter
@@ -87,7 +87,10 @@ async def stop(request: Request) -> out.Tournament:
 
 async def roll_out(request: Request) -> out.Tournament:
     """Roll out a ranker after the decision, to a share of all traffic. Send it again to change the share."""
-    return await _operate(request, "roll_out", request.body.share, request.body.ranker)
+    body: RollOut = request.body
+    if body.ranker is not None:
+        check_name("ranker", body.ranker)
+    return await _operate(request, "roll_out", body.share, body.ranker)
 
 
 async def roll_back(request: Request) -> out.Tournament:
