@@ -27,6 +27,7 @@ BODIES: dict[str, Any] = {
     "roll_out": {"share": 0.5},
     "ask": {},
     "tell": {"duel": "9-9", "outcome": "tie"},
+    "preview": {"action": "configure"},
     "show": {"duel": "9-9", "shown": TEAM_PAGE},
     "ingest": EVENT,
     "pause_ranker": {},

@@ -5,6 +5,8 @@ from typing import Literal
 from msgspec import UNSET, Struct, UnsetType
 
 from rankduel.live.rules.lifecycle import AFTER_DECISION
+from rankduel.live.rules.validation import check_name
+from rankduel.live.settings import checked_dials
 from rankduel.service.http.request_schemas import Body
 from rankduel.service.http.routing import Request, Route, sent_fields
 from rankduel.service.http.schema_types import Name, Share
@@ -33,7 +35,9 @@ class Previewed(Struct):
 async def preview(request: Request) -> Previewed:
     """Preview a roll-out or new settings: what users would see. Nothing is changed."""
     t, body = await request.service.tournament(request.path["name"]), request.body
-    given = sent_fields(body, "action", "ranker")
+    given = checked_dials(sent_fields(body, "action", "ranker"))
+    if body.ranker is not None:
+        check_name("ranker", body.ranker)
     if body.action == "roll_out":
         return Previewed(t.after_roll_out(given.get("share", 1.0), body.ranker))
     return Previewed(t.after_changes(**given))
