@@ -48,7 +48,7 @@ test: check postgresql chromium nginx
 quick: setup
 	$(BIN)/pytest -q -n 2 --dist worksteal -m 'not slow' $(TESTS)
 
-soak: setup postgresql
+soak: setup postgresql nginx
 	RANKDUEL_KILLS=200 RANKDUEL_EXAMPLES=200 RANKDUEL_MUTATIONS=100000 \
 	$(BIN)/pytest -n 2 --dist worksteal --timeout 7200 tests/attack tests/crash tests/postgres tests/service
 	$(BIN)/python -m benchmarks --endurance 10000000

@@ -132,10 +132,11 @@ class DuelIssuer:
         missing = queries
         if queries and self._queries is not None:  # if the storage is shared, other processes issue duels too
             known, missing = self._queries.in_memory(queries)
-        capped = self._state.settings.daily_cap is not None and not self._closed()
+        if self._state.settings.daily_cap is None or self._closed():
+            return _Found(known, missing, set(), day=0.0)
         day = self._today()
         clients = {client for _, client in checked if client is not None and self._clients.get(client) is None}
-        return _Found(known, missing, clients if capped else set(), day)
+        return _Found(known, missing, clients, day)
 
     def _find(self, checked: list[_Query]) -> _Found:
         runtime, storage = self.runtime, self._storage
