@@ -85,7 +85,9 @@ def test_it_ends_by_itself_with_the_winner_and_the_report(tmp_path: Path) -> Non
     assert re.search(r"Users saw [\d,]+ pages. Clicks arrived twice for [1-9]\d* and too late or never for [1-9]", told)
     assert told.endswith("report: results/demo/decision.md and results/demo/decision.json\n")
     report = json.loads((tmp_path / "results/demo/decision.json").read_text())
-    assert (report["winner"], f"{report['duels']:,}") == (ended[1], ended[2])
+    assert report["winner"] == ended[1]
+    assert f"({ended[2]} duels)" in report["headline"]
+    assert report["duels"] >= int(ended[2].replace(",", ""))  # outcomes after the decision are not learnt
     text = (tmp_path / "results/demo/decision.md").read_text()
     assert text.startswith(f"# demo\n\n{ended[1]} is the best of 5 rankers, with at least 95 % confidence ")
 

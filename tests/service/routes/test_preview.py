@@ -12,8 +12,8 @@ from service.servers import Client, at
     [
         (
             {"share": 0.25},
-            "25 % of users will see pages that mix the results of two rankers, and all others will see the baseline "
-            "`a`.",
+            "25 % of users (now 100 %) will see pages that mix the results of two rankers, "
+            "and all others will see the baseline `a`.",
         ),
         ({"share": 0}, "All users will see the baseline `a`."),
         ({"share": 0, "baseline": "b"}, "All users will see the baseline `b`."),
@@ -26,7 +26,8 @@ def test_new_settings(client: Client, name: str, change: dict[str, Any], sees: s
     assert client.post(at(name, ":preview"), {"action": "configure"} | change).body == {"users_see": sees}
     assert client.get(at(name)).body == before
     client.send("PATCH", at(name), {"share": 1} | change)
-    assert client.get(at(name)).body["users_see"] == sees.replace("will see", "see").replace("will still see", "see")
+    after = sees.replace("will see", "see").replace("will still see", "see").replace(" (now 100 %)", "")
+    assert client.get(at(name)).body["users_see"] == after
 
 
 def test_a_roll_out(client: Client, name: str) -> None:

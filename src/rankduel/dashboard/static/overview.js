@@ -94,7 +94,7 @@ export function view(route, { overview, standings, departures }) {
       figure("Rankers remaining", count(overview.rankers_left), `of ${count(overview.rankers)}`),
       figure(
         "Duels",
-        compact(overview.resolved),
+        compact(overview.duels.resolved),
         overview.today === null ? null : `${count(overview.today)} today`,
       ),
       figure("Duels to a decision", forecast(overview), range(overview)),

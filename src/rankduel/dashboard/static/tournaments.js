@@ -219,7 +219,7 @@ const row = (one) =>
     h(
       "td",
       { class: "number" },
-      count(one.resolved),
+      count(one.duels.resolved),
       one.today === null ? null : h("small", null, `${count(one.today)} today`),
     ),
     h("td", { class: "wide quiet" }, ago(one.active)),

@@ -129,7 +129,7 @@ class Situation:
 
         >>> decided = Situation("running", baseline="ltr-2", share=0.05, decided="bm25-flat")
         >>> decided.after_roll_out(Rollout("bm25-flat", 1.0))
-        'All users will see the winner `bm25-flat`.'
+        'All users (now 5 %) will see the winner `bm25-flat`.'
         """
         return replace(self, rollout=rollout)._after(self)
 
@@ -171,8 +171,10 @@ class Situation:
         """Return what users will see in this situation, compared with the situation before."""
         if self._sight() == before._sight():
             return self._sentence("will still see")
-        text = self._sentence("will see")
         (part, share, _), (part_before, share_before, rest_before) = self._sight(), before._sight()
+        if part == part_before and share and share_before:
+            return self._sentence("will see", f" (now {_percent(share_before)})")
+        text = self._sentence("will see")
         seen, was = (part, part_before) if share == share_before == 1 else ("", "")
         if not share and share_before == 1:
             was = part_before
@@ -182,13 +184,13 @@ class Situation:
             return text
         return f"{text.removesuffix('.')} instead of {was}."
 
-    def _sentence(self, see: str) -> str:
+    def _sentence(self, see: str, now: str = "") -> str:
         part, share, rest = self._sight()
         if share == 1:
-            return f"All users {see} {part}."
+            return f"All users{now} {see} {part}."
         if share == 0:
             return f"All users {see} {rest}{self._because}."
-        return f"{100 * share:.4g} % of users {see} {part}, and all others {see} {rest}."
+        return f"{_percent(share)} of users{now} {see} {part}, and all others {see} {rest}."
 
     def _sight(self) -> tuple[str, float, str]:
         """Return what users in a share of the traffic see, the share, and what all others see."""
@@ -225,3 +227,7 @@ class Situation:
         if ranker != self.decided:
             return f"`{ranker}`"
         return f"`{ranker}`, one of the tied rankers" if self.tied else f"the winner `{ranker}`"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.4g} %"
