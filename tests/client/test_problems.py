@@ -272,7 +272,7 @@ def test_items_that_are_dropped_later(service: tuple[str, dict[str, str]], log: 
         assert client.flush()
         assert client.counters.problems == {"conflict": 1, "unknown-duel": 1, "bad-value": 1}
         assert len(warnings(log)) == 3
-        assert "the page was made by 'balanced', but tournament 'shop' uses 'team_draft'" in log.text
+        assert "the page was made by 'balanced', but the tournament of its query uses 'team_draft'" in log.text
         assert "client.page_view" in log.text
 
 
