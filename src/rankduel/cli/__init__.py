@@ -1,7 +1,7 @@
 """Command line of rankduel: one module per command (`demo` is a package), and `shared` for their common parts.
 
-To add a command, write a module with a function `declare(add_parser)`, and list it in `COMMANDS` and in the import
-contract "cli" of pyproject.toml. Then run `make docs`.
+To add a command, write a module with a function `declare(add_parser)` that sets `run` to the function of the command,
+as keys.py does. List the module in `COMMANDS` and in the import contract "cli" of pyproject.toml. Then run `make docs`.
 """
 
 import io

@@ -1,8 +1,8 @@
 """Registry of the interleaving and multileaving methods, by name.
 
-To add a method, subclass `Interleaving` (base.pyx) in a new .pyx file with a .pyi file, as team_draft.pyx does. List
-the class here, export it in `__init__.py`, and run `make docs`. To add a multileaving method, subclass `Multileaving`
-(multileaving.pyx). The form of the dashboard offers all methods.
+To add a method, subclass `Interleaving` (base.pyx) in a new .pyx file with a .pyi file, as team_draft.pyx does. The
+build finds the file. List the class here, export it in `__init__.py`, and run `make docs`. To add a multileaving
+method, subclass `Multileaving` (multileaving.pyx). The form of the dashboard offers all methods.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,7 @@
-"""Guardrails: bounds on unwanted actions. `Maintenance` pauses a tournament when one is crossed."""
+"""Guardrails: bounds on unwanted actions.
+
+`Maintenance.check_guardrails` (live/runtime/maintenance.py) pauses a tournament when one is crossed.
+"""
 
 import math
 from collections import deque

@@ -1,8 +1,8 @@
 """Sides of a duel: a coin flip decides which ranker is `first`, and a seed makes the page.
 
-`State.choose` (state.py) swaps the sides, and `State._tell` swaps them back for the bandit. `first` is not the top of
-the page: the interleaving method draws the order from the seed, in `begin` (balanced.pyx, optimized.pyx) or `place`
-(team_draft.pyx, probabilistic.pyx).
+`State.choose` and `State.pair` (state.py) swap the sides, and `State._learn` swaps them back for the bandit. `first` is
+not the top of the page: the interleaving method draws the order from the seed, in `begin` (balanced.pyx, optimized.pyx)
+or `place` (team_draft.pyx, probabilistic.pyx).
 """
 
 from hashlib import blake2b

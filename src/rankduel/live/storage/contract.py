@@ -2,8 +2,9 @@
 
 To add a backend, implement `Database` (schema.py) and its `Statements` (shared_statements.py) in a subclass of
 `SqlStorage` (sql.py), and open it in `storage_at`. Then change the code that knows only SQLite and PostgreSQL:
-`is_postgres` in live/admin/sqlite_files.py and its callers, `MIGRATIONS` in live/admin/migrate.py, cli/doctor.py, and
-`serve` in service/server.py. Add the backend to tests/live/storage/test_contract.py.
+`is_postgres` in live/admin/sqlite_files.py and its callers (backup.py, migrate.py, retention.py and verify.py beside
+it, and `_prune` in cli/storage.py), `MIGRATIONS` in live/admin/migrate.py, `_storage` in cli/doctor.py, and `serve` in
+service/server.py. Add the backend to tests/live/storage/test_contract.py.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

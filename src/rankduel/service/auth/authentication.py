@@ -4,7 +4,7 @@ A client sends a key in the Authorization header, in the session cookie of the d
 the URL. Until the first key is created, requests from this machine need no key.
 
 `keys.py` compares the secret of a key, `sessions.py` checks the cookie. `http/endpoint.py` calls this module for each
-route that has a scope. During a live stream, `routes/browser.py` checks again that the key is not revoked.
+route that has a scope. During a live stream, `_changes` in routes/browser.py checks again that the key is not revoked.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,10 @@
-"""All metrics of the service: name, type, labels, meaning, and how to combine the values of several processes."""
+"""All metrics of the service: name, type, labels, meaning, and how to combine the values of several processes.
+
+To add a metric, define it here, list it in `__all__`, yield its samples in `_ServiceCollector.collect` (collector.py),
+and add its row to docs/metrics.md. If it counts requests, add an attribute to `RequestCounters` (request_counters.py)
+and count where they happen, such as in routes/traffic.py. Other state is a field of `ServiceState` (collector.py),
+which `Service._state` (service.py) fills.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
