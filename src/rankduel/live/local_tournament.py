@@ -11,7 +11,7 @@ from rankduel.errors import TournamentExists
 from rankduel.interleaving import Interleaved
 from rankduel.live import standings
 from rankduel.live.defaults import DAY, DEFAULT_INTERLEAVING
-from rankduel.live.operated import OperatedTournament, check_text
+from rankduel.live.operator_actions import OperatorActions, check_text
 from rankduel.live.read_only import check_known
 from rankduel.live.results import Counts, Health, LiveDuel, Receipt
 from rankduel.live.rules.attribution import Attribution
@@ -39,7 +39,7 @@ from rankduel.types import Outcome
 __all__ = ["LocalTournament"]
 
 
-class LocalTournament(OperatedTournament, Tournament, schemes=("",)):
+class LocalTournament(OperatorActions, Tournament, schemes=("",)):
     """A tournament that runs in this process. See `Tournament` for methods without a docstring here."""
 
     def __init__(self, runtime: TournamentRuntime, session: int) -> None:

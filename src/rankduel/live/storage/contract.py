@@ -2,7 +2,7 @@
 
 To add a backend, implement `Database` (schema.py) and its `Statements` (shared_statements.py) in a subclass of
 `SqlStorage` (sql.py), and open it in `storage_at`. Then change the code that knows only SQLite and PostgreSQL:
-`is_postgres` in live/admin/sqlite_files.py and its callers (backup.py, migrate.py, retention.py and verify.py beside
+`is_postgres` in live/admin/sqlite_files.py and its callers (backup.py, migrate.py, retention.py and verify.py next to
 it, and `_prune` in cli/storage.py), `MIGRATIONS` in live/admin/migrate.py, `_storage` in cli/doctor.py, and `serve` in
 service/server.py. Add the backend to tests/live/storage/test_contract.py.
 """

@@ -15,7 +15,7 @@ from rankduel.live.runtime.runtime import TournamentRuntime
 from rankduel.live.settings import check_baseline, check_new, check_rollout_share, check_window, checked_dials
 from rankduel.live.storage.contract import Change, Void
 
-__all__ = ["OperatedTournament", "check_text"]
+__all__ = ["OperatorActions", "check_text"]
 
 _MAX_REASON_CHARACTERS = 10 * MAX_NAME_CHARACTERS
 _KINDS = {  # of the event of each action
@@ -34,7 +34,7 @@ _KINDS = {  # of the event of each action
 _BANDIT_METHODS = {"retire": "retire", "pause_ranker": "pause", "start_ranker": "resume"}
 
 
-class OperatedTournament(ReadOnlyTournament):
+class OperatorActions(ReadOnlyTournament):
     """The methods of `LocalTournament` that operators call. See `Tournament` for what they do."""
 
     def __init__(self, runtime: TournamentRuntime, recorder: ResultRecorder) -> None:
