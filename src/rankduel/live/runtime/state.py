@@ -161,7 +161,7 @@ class State:
 
     def _tell(self, body: dict[str, Any]) -> None:
         first, second, stored = body["first"], body["second"], body["outcome"]
-        if not (self._keeps_decision and self.decided):
+        if not (self._keeps_decision and self._decided_among):
             self._learn(body)
         elif first == second:
             return  # a page of a roll-out
