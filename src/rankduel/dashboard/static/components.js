@@ -77,12 +77,12 @@ export const figure = (name, value, more, title = null) =>
 // the shares fit. The others are cut.
 const HALF_WIDTHS = [0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4];
 export function axisOf(lines, intervals = 0.5, shares = 0.9) {
-  const atLeast = (part, sizes) => sizes.sort((a, b) => a - b)[Math.floor(part * (sizes.length - 1))] ?? 0.5;
-  const interval = atLeast(
+  const least = (part, sizes) => sizes.sort((a, b) => a - b)[Math.floor(part * (sizes.length - 1))] ?? 0.5;
+  const interval = least(
     intervals,
     lines.map((line) => Math.max(0.5 - line.low, line.high - 0.5)),
   );
-  const share = atLeast(
+  const share = least(
     shares,
     lines.map((line) => Math.abs(line.win_share - 0.5)),
   );
