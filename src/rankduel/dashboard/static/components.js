@@ -128,7 +128,11 @@ export const progressBar = ({ progress, rankers, rankers_left: remaining }) =>
         { class: "progress", title: PROGRESS_HELP },
         h(
           "div",
-          { class: "meter", role: "img", "aria-label": `Progress to the decision: ${evidencePercent(progress)}` },
+          {
+            class: "meter",
+            role: "img",
+            "aria-label": `Progress to the decision: ${evidencePercent(progress)}`,
+          },
           h("span", { style: { width: `${100 * progress}%` } }),
         ),
         h(

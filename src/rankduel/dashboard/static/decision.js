@@ -119,9 +119,7 @@ function comparisons({ comparisons: found }) {
             h("strong", null, one.rival),
             h("span", { class: "quiet" }, one.roles.join(", ")),
           ),
-          one.win_share === null
-            ? null
-            : h("div", { class: "bar" }, interval(one, axis), axisLabels(axis)),
+          one.win_share === null ? null : h("div", { class: "bar" }, interval(one, axis), axisLabels(axis)),
           h("p", null, prose(one.sentence)),
         ),
       ),

@@ -191,7 +191,9 @@ function chosen(lines, { search = "", only = "", sort, down }) {
   const found = lines.filter(
     (line) =>
       (!wanted || line.ranker.toLowerCase().includes(wanted)) &&
-      (!only || line.state === only || (only === "in" && line.state !== "eliminated" && line.state !== "retired")),
+      (!only ||
+        line.state === only ||
+        (only === "in" && line.state !== "eliminated" && line.state !== "retired")),
   );
   const { by } = COLUMNS.find((column) => column.id === sort);
   const order = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
