@@ -31,7 +31,7 @@ from rankduel.live.settings import (
     new_settings,
 )
 from rankduel.live.storage.contract import Created, Opened, Storage, TellResult
-from rankduel.live.storage.open_storages import acquire, release, schedule_maintenance
+from rankduel.live.storage.open_storages import acquire, release, release_dropped, schedule_maintenance
 from rankduel.live.storage.writer import Writer
 from rankduel.live.tournament import Tournament
 from rankduel.types import Outcome
@@ -131,7 +131,9 @@ class LocalTournament(OperatorActions, Tournament, schemes=("",)):
         """
         if not self._runtime.closed and not self._runtime.deleted:
             self._runtime.take_snapshot()
-        self._end()
+        if self._end.detach() is not None:
+            self._runtime.closed = True
+            release(self._runtime.writer, self.name)
 
     def __repr__(self) -> str:
         return f"<Tournament {self.name!r}: {len(self._state.rankers)} rankers, {self._state.status}>"
@@ -267,7 +269,7 @@ def _receipts(results: Iterable[TellResult]) -> list[Receipt]:
 
 def _end(runtime: TournamentRuntime) -> None:
     runtime.closed = True
-    release(runtime.writer, runtime.name)
+    release_dropped(runtime.writer, runtime.name)
 
 
 def _settings(storage: Storage, name: str) -> Settings:

@@ -10,7 +10,7 @@ from rankduel.errors import TournamentExists
 from rankduel.live.storage.contract import storage_at
 from rankduel.live.storage.writer import Writer
 
-__all__ = ["acquire", "release", "schedule_maintenance"]
+__all__ = ["acquire", "release", "release_dropped", "schedule_maintenance"]
 
 _MAINTENANCE_INTERVAL_SECONDS = 0.25
 _LOG_INTERVAL_SECONDS = 60.0  # repeated failures are logged at most this often
@@ -18,6 +18,7 @@ _LOG_INTERVAL_SECONDS = 60.0  # repeated failures are logged at most this often
 _log = logging.getLogger("rankduel")
 _lock = threading.RLock()
 _open: dict[str, "_OpenStorage"] = {}  # by process id and canonical address
+_dropped: list[tuple[Writer, str]] = []  # not closed, and the lock was held when they were dropped
 
 
 class _OpenStorage:
@@ -53,6 +54,8 @@ def acquire(url: str, tournament: str, *, create: bool = True) -> Writer:
     Raise TournamentExists if the tournament is already open in this process.
     """
     with _lock:
+        while _dropped:
+            release(*_dropped.pop())
         key = _canonical(url)
         if key in _open and tournament in _open[key].maintenance:
             raise TournamentExists(
@@ -87,6 +90,21 @@ def release(writer: Writer, tournament: str) -> None:
                     del _open[key]
                     opened.closing.set()
                     writer.close()
+
+
+def release_dropped(writer: Writer, tournament: str) -> None:
+    """Release a storage for the garbage collector, which may run in any thread at any time. Never waits.
+
+    A thread that opens a storage holds the lock while it starts a thread, and the collector may run in the new thread
+    before it counts as started. If the lock is held, the next `acquire` releases the storage.
+    """
+    if not _lock.acquire(blocking=False):
+        _dropped.append((writer, tournament))
+        return
+    try:
+        release(writer, tournament)
+    finally:
+        _lock.release()
 
 
 def _canonical(url: str) -> str:
