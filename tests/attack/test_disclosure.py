@@ -141,7 +141,7 @@ def test_no_answer_discloses_where_the_storage_is_or_what_else_is_there(tmp_path
         path.unlink()
         seen |= ask_everything(server, made, secrets)
         logged = "".join(server.lines)
-        assert str(path) in logged  # whoever runs the service finds it there
+        assert str(path) in logged  # operators find it in the log
     elsewhere = {"cross-site", "session-over", "failed", "stopping", "busy", "deadline", "too-many-requests"}
     of_admins = {"tournament-exists", "wrong-state", "unknown-ranker"}
     assert PROBLEMS.keys() - seen == elsewhere | of_admins

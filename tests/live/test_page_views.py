@@ -1,4 +1,4 @@
-"""Page views: the clicks on one page are told together, once, whoever forgets what."""
+"""Page views: the clicks on one page are told together, once, even if the application forgets to close the view."""
 
 import json
 import logging

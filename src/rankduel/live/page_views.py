@@ -22,7 +22,7 @@ __all__ = ["PageView", "PageViews"]
 
 _MAX_VIEWS_PER_TELL = 500
 _MAX_TOLD = 100_000  # names of duels that are known to be told
-_IDLE_CHECK_SECONDS = 10.0  # how often the thread looks around without a reason
+_IDLE_CHECK_SECONDS = 10.0  # between two checks for idle views
 _MAX_TIMEOUT_SECONDS = 86_400.0
 _REPEAT_SECONDS = 3600.0  # between two warnings
 _TITLES = {

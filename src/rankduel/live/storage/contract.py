@@ -335,7 +335,7 @@ class Storage(Protocol):
         """Run maintenance of the storage. Called four times a second."""
 
     def redacted(self, message: str) -> str:
-        """Return a message without the address of the storage, for everybody who may not know it."""
+        """Return a message without the address of the storage, which only operators may see."""
 
     def fact(self, name: str) -> str | None:
         """Return a stored fact by its name; None if it does not exist."""

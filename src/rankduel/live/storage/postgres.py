@@ -187,7 +187,7 @@ class PostgresStorage(SqlStorage):
         return kind(f"cannot {verb} {self.url}: {said(error)}")
 
     def redacted(self, message: str) -> str:
-        """Return a message without the address of the storage, for everybody who may not know it."""
+        """Return a message without the address of the storage, which only operators may see."""
         return _CONNECTING.sub("no connection to the database", super().redacted(message))
 
     # The leader

@@ -130,7 +130,7 @@ class Database(ABC):
             _log.error("%s: %s", self.url, self.damage)
 
     def redacted(self, message: str) -> str:
-        """Return a message without the address of the storage, for everybody who may not know it."""
+        """Return a message without the address of the storage, which only operators may see."""
         return message.replace(self.url, "the storage")
 
     def check_sound(self) -> None:

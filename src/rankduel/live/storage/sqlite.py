@@ -115,7 +115,7 @@ class SqliteStorage(SqlStorage):
         return StorageError(f"cannot {verb} {self.path}: {error}")
 
     def redacted(self, message: str) -> str:
-        """Return a message without the address of the storage, for everybody who may not know it."""
+        """Return a message without the address of the storage, which only operators may see."""
         return super().redacted(message).replace(str(self.path), "the storage")
 
     # Checks
